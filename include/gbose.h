@@ -1,0 +1,255 @@
+/* gbose: semiparametric contextual bandits.
+ *
+ * A bandit picks one of several arms from their feature vectors, sees the reward of that arm alone, and
+ * learns. The semiparametric model is
+ *
+ *     reward = b_a' mu + v + noise
+ *
+ * where b_a is the context of the arm played and v is anything that does not depend on the arm: a season,
+ * a campaign, a tired user. v may change every round, and may depend on the past and on the contexts.
+ *
+ * The life of a learner:
+ *
+ *     gbose *g;
+ *     gbose_error err;
+ *     gbose_decision d;
+ *
+ *     if (gbose_new(&g, "gbose:gamma=0.1", dim, &err) != GBOSE_OK)
+ *         complain(err.text);
+ *     for (each round) {
+ *         gbose_decide(g, &d, contexts, n_arms);          n_arms rows of dim doubles
+ *         reward = play(d.arm);
+ *         gbose_learn(g, d.ticket, d.ticket_size, reward);
+ *     }
+ *     gbose_free(g);
+ *
+ * Errors. A function that can fail returns GBOSE_OK (0) or a negative code; gbose_strerror() says what a
+ * code means. Outputs are written only on success, and an object that was passed to a failing call is
+ * bit for bit what it was. The library never prints, exits, or aborts; it reads no file, clock or
+ * environment variable, and has no global state.
+ *
+ * Threads. Different learners are independent. On one learner, calls that take a `const gbose *` may run
+ * at the same time as each other; a call that takes a `gbose *` must run alone.
+ *
+ * Randomness. All draws come from counter-based streams keyed by the option `seed`, the stream number
+ * (gbose_stream()), the purpose and the number of the decision: the same seed and the same calls give the
+ * same bytes, whatever else the process does.
+ *
+ * Sizes. Contexts and rewards must be finite and of magnitude at most GBOSE_MAX_INPUT. dim and the number
+ * of arms are limited by memory. */
+#ifndef GBOSE_H
+#define GBOSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GBOSE_VERSION_MAJOR 0
+#define GBOSE_VERSION_MINOR 1
+#define GBOSE_VERSION_PATCH 0
+
+#if defined(GBOSE_SHARED) && (defined(__GNUC__) || defined(__clang__))
+#define GBOSE_API __attribute__((visibility("default")))
+#else
+#define GBOSE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- errors ---------------------------------------------------------------------------------------- */
+
+/* Every code, its value, and what gbose_strerror() says of it. */
+#define GBOSE_STATUS_MAP(X)                                                                                  \
+    X(OK, 0, "success")                                                                                      \
+    X(EINVAL, -1, "invalid argument: a null pointer, or a size of zero where something is needed")           \
+    X(ENOMEM, -2, "out of memory")                                                                           \
+    X(ENUMERIC, -3, "a number is NaN, infinite or larger than 1e120 in magnitude")                           \
+    X(ESIZE, -4, "the size is too large for this machine's addresses")                                       \
+    X(ESPEC, -5, "the learner's spec is wrong: an unknown name, an unknown option or a bad value")           \
+    X(ETICKET, -6, "the ticket is truncated, corrupted or not a ticket")                                     \
+    X(EFOREIGN, -7, "the ticket comes from a learner of another spec or another dimension")                  \
+    X(ESTATE, -8, "the saved state is truncated, corrupted or not a saved state")                            \
+    X(EVERSION, -9, "the saved state was written in a format that this version does not read")               \
+    X(EBUFFER, -10, "the buffer is too small")                                                               \
+    X(EMISMATCH, -11, "the learners differ in spec or dimension and cannot be merged")                       \
+    X(EOVERLAP, -12, "the learners share evidence: merging them would count it twice")                       \
+    X(EHISTORY, -13,                                                                                         \
+      "the learners have a common past that neither was loaded from: load that state "                       \
+      "and merge both into it")
+
+enum gbose_status {
+#define GBOSE_STATUS_ENUM(name, value, text) GBOSE_##name = (value),
+    GBOSE_STATUS_MAP(GBOSE_STATUS_ENUM)
+#undef GBOSE_STATUS_ENUM
+};
+
+/* The largest magnitude of a context's entry or a reward. Beyond it squares and their sums could
+ * overflow; below it nothing that the library computes from them becomes infinite or NaN. */
+#define GBOSE_MAX_INPUT 1e120
+
+/* What went wrong, in words for a person: one line, no newline at its end. */
+typedef struct {
+    int code;
+    char text[256];
+} gbose_error;
+
+/* The meaning of a status code, for any int. Static memory. */
+GBOSE_API const char *gbose_strerror(int code);
+
+/* ---- learners -------------------------------------------------------------------------------------- */
+
+typedef struct gbose gbose;
+
+/* Create a learner.
+ *   out   set to the new learner on success; free it with gbose_free().
+ *   spec  which learner, and its options: "NAME" or "NAME:OPTION=VALUE,OPTION=VALUE". What is not
+ *         mentioned has its default; gbose_learner_at() lists all of it. Borrowed for the call.
+ *   dim   the number of features of an arm, at least 1.
+ *   err   may be NULL; else filled on failure (and on success set to GBOSE_OK and an empty text).
+ * GBOSE_ESPEC if the spec is wrong, GBOSE_EINVAL if a pointer is NULL or dim is 0, GBOSE_ESIZE or
+ * GBOSE_ENOMEM if dim is too large for this machine. Memory grows with dim squared. */
+GBOSE_API int gbose_new(gbose **out, const char *spec, size_t dim, gbose_error *err);
+
+/* Free a learner and all it owns. NULL is allowed. */
+GBOSE_API void gbose_free(gbose *g);
+
+/* ---- a round --------------------------------------------------------------------------------------- */
+
+/* A choice. `pmf` and `ticket` point into the learner: they stay valid until the next call on it that
+ * takes a `gbose *`. Copy what must live longer. */
+typedef struct {
+    size_t arm;         /* play this one */
+    double probability; /* the probability it was drawn with; equals pmf[arm] */
+    size_t n_arms;
+    const double *pmf;  /* of every arm: n_arms doubles that add up to 1 */
+    size_t draws;       /* 0: pmf is the algorithm's own law; else pmf is the law's image in that many
+                           samples, and the arm was drawn from this image: pmf is exact either way */
+    const void *ticket; /* what gbose_learn() needs, plain bytes */
+    size_t ticket_size;
+} gbose_decision;
+
+/* Choose an arm.
+ *   out       filled on success.
+ *   contexts  n_arms rows of gbose_dim(g) doubles, row-major; borrowed for the call. The number of arms
+ *             may differ from round to round. Ties go to the lowest index.
+ * The learner's estimates do not change; its count of decisions, and so its place in the random stream,
+ * does. Allocates only when n_arms exceeds that of every earlier round.
+ * GBOSE_EINVAL if a pointer is NULL or n_arms is 0; GBOSE_ENUMERIC if a context is not finite or too
+ * large; GBOSE_ESIZE or GBOSE_ENOMEM. After an error g is unchanged (its scratch memory may have grown). */
+GBOSE_API int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms);
+
+/* Learn the reward of a decision.
+ *   ticket  the bytes of a decision's ticket, from this learner or another one of the same spec (the seed
+ *           aside) and dimension: perhaps copied, stored, and brought back hours later in another process.
+ *           Any alignment; borrowed for the call.
+ *   reward  of the arm that was played.
+ * Tickets may come in any order: the estimates are the same up to rounding, except that `forget` counts
+ * age in learned rewards. A decision whose reward never comes may be left out. The library does not
+ * remember tickets: learning from one twice counts it twice. Never allocates.
+ * GBOSE_ETICKET if the bytes are not an intact ticket, GBOSE_EFOREIGN if they belong to another spec or
+ * dimension, GBOSE_ENUMERIC if the reward is not finite or too large. */
+GBOSE_API int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward);
+
+/* ---- what a learner knows -------------------------------------------------------------------------- */
+
+/* The estimate of mu: gbose_dim(g) doubles, valid until the next gbose_learn(), gbose_merge() or
+ * gbose_free(). */
+GBOSE_API const double *gbose_coef(const gbose *g);
+
+/* sqrt(x' B^-1 x), the uncertainty along x (gbose_dim(g) doubles) in units of the noise. NaN if x holds a
+ * NaN. For the linear learners B is that of the regression with its intercept. */
+GBOSE_API double gbose_width(const gbose *g, const double *x);
+
+/* The number of rewards learned, those of merged learners included. */
+GBOSE_API uint64_t gbose_rounds(const gbose *g);
+
+/* The number of decisions drawn by this learner from its present stream. */
+GBOSE_API uint64_t gbose_decisions(const gbose *g);
+
+/* The number of features of an arm. */
+GBOSE_API size_t gbose_dim(const gbose *g);
+
+/* The spec in canonical form: the name, then every option that differs from its default in the order of
+ * the table. gbose_new() accepts it and makes an equal learner. Valid until gbose_free(). */
+GBOSE_API const char *gbose_spec(const gbose *g);
+
+/* ---- keeping and sharing --------------------------------------------------------------------------- */
+
+/* Write the learner's state as bytes: versioned, checksummed, the same on every machine.
+ *   size  set to the number of bytes written, or needed: gbose_save(g, NULL, 0, &size) asks for it.
+ * GBOSE_EBUFFER if capacity is too small (size is set all the same, the buffer is untouched).
+ * Never allocates. */
+GBOSE_API int gbose_save(const gbose *g, void *buf, size_t capacity, size_t *size);
+
+/* Make a learner from saved bytes. It continues bit for bit where the saved one was, its random stream
+ * included. Bytes are checked before they are believed: any change to them is an error.
+ *   err  may be NULL.
+ * GBOSE_ESTATE, GBOSE_EVERSION, GBOSE_ENOMEM, GBOSE_EINVAL. */
+GBOSE_API int gbose_load(gbose **out, const void *buf, size_t size, gbose_error *err);
+
+/* Draw from another random stream of the same seed from now on, beginning at decision 0. Replicas that
+ * work side by side from one saved state should each take a stream of their own: on the same one they
+ * would make the same draws. A new learner draws from stream 0. GBOSE_EINVAL if g is NULL. */
+GBOSE_API int gbose_stream(gbose *g, uint32_t stream);
+
+/* Add what `from` has learned to `into`: afterwards `into` knows what one learner that saw both streams
+ * of rewards would know, up to rounding. `from` is unchanged. The specs must be equal but for the seed.
+ *
+ * Common history counts once. Each learner remembers the saved states that it came through (the last 16)
+ * and, for each, a mark of what it learned next. What is added is what `from` has learned since the last
+ * state that both came through: since nothing, when both began new. So this is right:
+ *
+ *     every worker:  g = load(S); gbose_stream(g, worker); decide and learn; send save(g)
+ *     the centre:    g = load(S); for each worker: gbose_merge(g, load(sent)); S = save(g)
+ *
+ * and these are refused:
+ *     GBOSE_EOVERLAP   both hold the same evidence: `from` was merged before (now or when it was smaller),
+ *                      or one is a copy of the other that went on. Two replicas on the same stream that saw
+ *                      the same first contexts and reward look the same, and are refused too.
+ *     GBOSE_EHISTORY   the last state common to both is one that neither was loaded from most recently, so
+ *                      that its evidence is not at hand: load it, and merge both into that.
+ *     GBOSE_EMISMATCH  another spec or dimension.   GBOSE_EINVAL  NULL, or into == from.
+ * With `forget`, each learner's evidence keeps the age it had. Takes time of order dim cubed; allocates.
+ * GBOSE_ENOMEM; GBOSE_ENUMERIC if the sum cannot be represented. */
+GBOSE_API int gbose_merge(gbose *into, const gbose *from);
+
+/* ---- the table of learners ------------------------------------------------------------------------- */
+
+typedef enum {
+    GBOSE_POSITIVE, /* a number greater than zero, from min to max */
+    GBOSE_NUMBER,   /* a number from min to max */
+    GBOSE_INTEGER,  /* a whole number from min to max */
+    GBOSE_WORD      /* one of the words only */
+} gbose_type;
+
+typedef struct {
+    const char *name;
+    gbose_type type;
+    double min, max;
+    const char *words; /* words accepted instead of a number, separated by '|'; NULL: none */
+    const char *value; /* the default, as text */
+    const char *help;
+} gbose_option;
+
+typedef struct {
+    const char *name;
+    const char *summary;
+    const gbose_option *options;
+    size_t n_options;
+} gbose_info;
+
+/* Learner number i, in the order of the documentation, or NULL past the last one. Static memory. */
+GBOSE_API const gbose_info *gbose_learner_at(size_t i);
+
+/* What an option accepts, in words: "a positive number, 'theory' or 'lemma1'". Writes at most capacity
+ * bytes with the final zero, and returns the length of the whole text as snprintf() does. */
+GBOSE_API int gbose_option_accepts(char *buf, size_t capacity, const gbose_option *option);
+
+/* "MAJOR.MINOR.PATCH" of the library in use. Static memory. */
+GBOSE_API const char *gbose_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

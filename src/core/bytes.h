@@ -1,0 +1,41 @@
+/* Little-endian words in memory, for tickets and saved states, and their checksum. */
+#ifndef GBOSE_CORE_BYTES_H
+#define GBOSE_CORE_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A checksum of whole 8-byte words. Every step is a bijection of the word and of the sum so far, so a
+ * change that stays within one word is always seen; any other escapes with probability 2^-64. */
+uint64_t gbose__checksum(const void *bytes, size_t size);
+
+/* A hash for fingerprints: a further value mixed into one so far. */
+uint64_t gbose__mix(uint64_t hash, uint64_t value);
+uint64_t gbose__mix_text(uint64_t hash, const char *text);
+
+/* Writes words one after the other. With `at` NULL it only counts. */
+struct gbose__writer {
+    unsigned char *at;
+    size_t size; /* bytes written or counted so far */
+};
+
+void gbose__put_u64(struct gbose__writer *w, uint64_t value);
+void gbose__put_double(struct gbose__writer *w, double value);
+void gbose__put_doubles(struct gbose__writer *w, const double *values, size_t n);
+/* The length, then the bytes, filled up to a whole word with zeros. */
+void gbose__put_text(struct gbose__writer *w, const char *text);
+
+/* Reads them back. Past the end it gives zeros and `bad` is set. */
+struct gbose__reader {
+    const unsigned char *at;
+    size_t left;
+    int bad;
+};
+
+uint64_t gbose__get_u64(struct gbose__reader *r);
+double gbose__get_double(struct gbose__reader *r);
+void gbose__get_doubles(struct gbose__reader *r, double *values, size_t n);
+/* A text shorter than capacity; else `bad` is set and buf is empty. */
+void gbose__get_text(struct gbose__reader *r, char *buf, size_t capacity);
+
+#endif

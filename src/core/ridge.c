@@ -1,0 +1,321 @@
+#include "core/ridge.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/kernels.h"
+#include "core/memory.h"
+#include "gbose.h"
+
+size_t gbose__triangle(size_t dim)
+{
+    return gbose__triangle_row(dim);
+}
+
+static double *row(const struct gbose__ridge *m, size_t j)
+{
+    return m->root + gbose__triangle_row(j);
+}
+
+static int allocate(struct gbose__ridge *m, size_t dim)
+{
+    /* far below overflow in the triangle's size, and far above what memory holds */
+    const size_t most = (size_t)1 << (sizeof(size_t) * 4 - 4);
+
+    memset(m, 0, sizeof *m);
+    if (dim > most)
+        return GBOSE_ESIZE;
+    m->dim = dim;
+    m->stride = gbose__pad(dim);
+    m->root = gbose__alloc(gbose__triangle(dim), sizeof(double));
+    m->y = gbose__alloc(6 * m->stride, sizeof(double));
+    if (!m->root || !m->y) {
+        gbose__ridge_clear(m);
+        return GBOSE_ENOMEM;
+    }
+    m->mu = m->y + m->stride;
+    m->prior = m->mu + m->stride;
+    m->x = m->prior + m->stride;
+    m->work = m->x + m->stride;
+    return GBOSE_OK;
+}
+
+int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double forget)
+{
+    int rc = allocate(m, dim);
+
+    if (rc)
+        return rc;
+    m->lambda = lambda;
+    m->forget = forget;
+    for (size_t j = 0; j < dim; j++) {
+        row(m, j)[j] = 1 / sqrt(lambda);
+        m->prior[j] = lambda;
+    }
+    return GBOSE_OK;
+}
+
+void gbose__ridge_clear(struct gbose__ridge *m)
+{
+    gbose__free(m->root);
+    gbose__free(m->y);
+    memset(m, 0, sizeof *m);
+}
+
+int gbose__ridge_copy(struct gbose__ridge *to, const struct gbose__ridge *from)
+{
+    int rc = allocate(to, from->dim);
+
+    if (rc)
+        return rc;
+    to->lambda = from->lambda;
+    to->forget = from->forget;
+    to->turn = from->turn;
+    memcpy(to->root, from->root, gbose__triangle(from->dim) * sizeof(double));
+    memcpy(to->y, from->y, 3 * from->stride * sizeof(double)); /* y, mu, prior */
+    return GBOSE_OK;
+}
+
+double gbose__ridge_last(const struct gbose__ridge *m)
+{
+    const double *r = row(m, m->dim - 1);
+
+    return r[m->dim - 1] * gbose__dot(r, m->y, m->stride);
+}
+
+/* The whole vectors [begin, end) of x that are not zero. */
+struct span {
+    size_t begin, end;
+};
+
+static struct span find_span(const double *x, size_t stride)
+{
+    struct span s = {0, stride};
+
+    while (s.begin < stride && x[s.begin] == 0)
+        s.begin++;
+    s.begin = s.begin / GBOSE__LANES * GBOSE__LANES;
+    while (s.end > s.begin && x[s.end - 1] == 0)
+        s.end--;
+    s.end = gbose__pad(s.end);
+    return s;
+}
+
+/* Row j of R times x. */
+static double row_times(const double *r, size_t j, const double *x, struct span s)
+{
+    size_t end = gbose__pad(j + 1) < s.end ? gbose__pad(j + 1) : s.end;
+
+    return end > s.begin ? gbose__dot(r + s.begin, x + s.begin, end - s.begin) : 0;
+}
+
+void gbose__ridge_apply(const struct gbose__ridge *m, double *out, const double *x)
+{
+    struct span s = find_span(x, m->stride);
+
+    for (size_t j = 0; j < m->dim; j++)
+        out[j] = row_times(row(m, j), j, x, s);
+}
+
+double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t n)
+{
+    double sum = 0;
+
+    for (size_t j = 0; j < m->dim; j++) {
+        const double *r = row(m, j);
+        double f = 0;
+        for (size_t i = 0; i < n && i <= j; i++)
+            f += r[i] * x[i];
+        sum += f * f;
+    }
+    return sqrt(sum);
+}
+
+/* Carlson's step for B += w x x'.
+ *     f = R x,  alpha_j = 1 + w (f_0^2 + ... + f_j^2)
+ *     R_j <- sqrt(alpha_{j-1} / alpha_j) R_j - w f_j / sqrt(alpha_{j-1} alpha_j) sum_{i<j} f_i R_i   */
+static void add_outer(struct gbose__ridge *m, const double *x, double w)
+{
+    struct span s = find_span(x, m->stride);
+    double *sum = m->work, alpha = 1;
+
+    memset(sum, 0, m->stride * sizeof(double));
+    for (size_t j = s.begin; j < m->dim; j++) {
+        double *r = row(m, j);
+        double f = row_times(r, j, x, s), next;
+
+        if (f == 0)
+            continue;
+        next = alpha + w * f * f;
+        gbose__rotate(r, sum, sqrt(alpha / next), w * f / (sqrt(alpha) * sqrt(next)), f, gbose__pad(j + 1));
+        alpha = next;
+    }
+}
+
+void gbose__ridge_begin(struct gbose__ridge *m)
+{
+    double *unit = m->work + m->stride, grow;
+    size_t turns;
+
+    if (m->forget == 1)
+        return;
+    grow = 1 / sqrt(m->forget);
+    for (size_t i = 0, n = gbose__triangle(m->dim); i < n; i++)
+        m->root[i] *= grow;
+    for (size_t i = 0; i < m->dim; i++) {
+        m->y[i] *= m->forget;
+        m->prior[i] *= m->forget;
+    }
+    turns = (size_t)ceil(fmin(10 * (1 - m->forget), 1) * (double)m->dim);
+    memset(unit, 0, m->stride * sizeof(double));
+    while (turns--) {
+        size_t i = m->turn;
+        unit[i] = 1;
+        add_outer(m, unit, m->lambda - m->prior[i]);
+        unit[i] = 0;
+        m->prior[i] = m->lambda;
+        m->turn = (i + 1) % m->dim;
+    }
+}
+
+void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double c)
+{
+    if (w > 0)
+        add_outer(m, x, w);
+    if (c != 0)
+        gbose__axpy(m->y, c, x, m->stride);
+}
+
+/* mu = R'(R y) */
+void gbose__ridge_end(struct gbose__ridge *m)
+{
+    memset(m->mu, 0, m->stride * sizeof(double));
+    for (size_t j = 0; j < m->dim; j++) {
+        const double *r = row(m, j);
+        size_t n = gbose__pad(j + 1);
+
+        gbose__axpy(m->mu, gbose__dot(r, m->y, n), r, n);
+    }
+}
+
+/* ---- merging: B itself, formed and factored ---- */
+
+/* The inverse of a lower triangle: out and in are padded triangles of dimension dim. */
+static void invert_triangle(double *out, const double *in, size_t dim)
+{
+    for (size_t j = 0; j < dim; j++) {
+        const double *r = in + gbose__triangle_row(j);
+        double *o = out + gbose__triangle_row(j);
+
+        memset(o, 0, gbose__pad(j + 1) * sizeof(double));
+        for (size_t i = 0; i < j; i++)
+            gbose__axpy(o, -r[i], out + gbose__triangle_row(i), gbose__pad(i + 1));
+        for (size_t i = 0; i < j; i++)
+            o[i] /= r[j];
+        o[j] = 1 / r[j];
+    }
+}
+
+/* B += scale (R^-1 R^-T - diag(prior)), y likewise: the evidence of one regression. */
+static void add_evidence(double *B, double *y, double *inverse, const struct gbose__ridge *m, double scale)
+{
+    invert_triangle(inverse, m->root, m->dim);
+    for (size_t j = 0; j < m->dim; j++) {
+        const double *rj = inverse + gbose__triangle_row(j);
+        double *b = B + gbose__triangle_row(j);
+
+        for (size_t i = 0; i <= j; i++)
+            b[i] += scale * gbose__dot(rj, inverse + gbose__triangle_row(i), gbose__pad(i + 1));
+        b[j] -= scale * m->prior[j];
+    }
+    gbose__axpy(y, scale, m->y, m->stride);
+}
+
+/* In place: the lower triangle of B becomes L with B = L L'. 0 if B is not positive definite. */
+static int cholesky(double *B, size_t dim)
+{
+    for (size_t j = 0; j < dim; j++) {
+        double *bj = B + gbose__triangle_row(j), pivot;
+
+        for (size_t i = 0; i < j; i++) {
+            const double *bi = B + gbose__triangle_row(i);
+            double s = bj[i];
+            for (size_t k = 0; k < i; k++)
+                s -= bj[k] * bi[k];
+            bj[i] = s / bi[i];
+        }
+        pivot = bj[j];
+        for (size_t k = 0; k < j; k++)
+            pivot -= bj[k] * bj[k];
+        if (!(pivot > 0) || !isfinite(pivot))
+            return 0;
+        bj[j] = sqrt(pivot);
+    }
+    return 1;
+}
+
+int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into,
+                       const struct gbose__ridge *from, const struct gbose__ridge *common, double steps)
+{
+    size_t size = gbose__triangle(into->dim);
+    double *B, *inverse;
+    int rc = gbose__ridge_copy(out, into);
+
+    if (rc)
+        return rc;
+    B = gbose__alloc(2 * size, sizeof(double));
+    if (!B) {
+        gbose__ridge_clear(out);
+        return GBOSE_ENOMEM;
+    }
+    inverse = B + size;
+    memset(out->y, 0, out->stride * sizeof(double));
+    for (size_t j = 0; j < into->dim; j++)
+        B[gbose__triangle_row(j) + j] = into->prior[j];
+    add_evidence(B, out->y, inverse, into, 1);
+    add_evidence(B, out->y, inverse, from, 1);
+    if (common)
+        add_evidence(B, out->y, inverse, common, -pow(from->forget, steps));
+    /* B = L L' and B^-1 = R'R with R = L^-1 */
+    if (!cholesky(B, into->dim)) {
+        gbose__free(B);
+        gbose__ridge_clear(out);
+        return GBOSE_ENUMERIC;
+    }
+    invert_triangle(out->root, B, into->dim);
+    gbose__free(B);
+    gbose__ridge_end(out);
+    return GBOSE_OK;
+}
+
+/* ---- bytes ---- */
+
+void gbose__ridge_write(const struct gbose__ridge *m, struct gbose__writer *w)
+{
+    for (size_t j = 0; j < m->dim; j++)
+        gbose__put_doubles(w, row(m, j), j + 1);
+    gbose__put_doubles(w, m->y, m->dim);
+    gbose__put_doubles(w, m->prior, m->dim);
+    gbose__put_u64(w, m->turn);
+}
+
+void gbose__ridge_read(struct gbose__ridge *m, struct gbose__reader *r)
+{
+    int bad = 0;
+
+    for (size_t j = 0; j < m->dim; j++) {
+        gbose__get_doubles(r, row(m, j), j + 1);
+        for (size_t i = 0; i <= j; i++)
+            bad |= !isfinite(row(m, j)[i]);
+        bad |= !(row(m, j)[j] > 0);
+    }
+    gbose__get_doubles(r, m->y, m->dim);
+    gbose__get_doubles(r, m->prior, m->dim);
+    for (size_t j = 0; j < m->dim; j++)
+        bad |= !isfinite(m->y[j]) || !(m->prior[j] > 0 && m->prior[j] <= m->lambda);
+    m->turn = (size_t)gbose__get_u64(r);
+    bad |= m->turn >= m->dim;
+    r->bad |= bad;
+    if (!r->bad)
+        gbose__ridge_end(m);
+}

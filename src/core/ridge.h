@@ -1,0 +1,77 @@
+/* Weighted ridge regression, kept as a square root.
+ *
+ *     B = P + sum w x x'      y = sum c x       mu = B^-1 y
+ *
+ * P is the prior, lambda I. What is stored is the lower triangle R with B^-1 = R'R (R is the transpose of
+ * the S of the literature): then x'B^-1 x = ||R x||^2 is never negative, and every x meets R once. A
+ * rank-one term is added by Carlson's square-root step (AIAA Journal 11, 1973), which keeps R triangular
+ * with a positive diagonal.
+ *
+ * With forget = rho < 1 each step first multiplies the evidence by rho. That would let the prior vanish,
+ * so that B^-1 grows without bound along quiet directions: it is put back one coordinate after another, in
+ * turn, as many a step as keep every entry of P between 0.9 lambda and lambda.
+ *
+ * Rows of R, and all vectors, are padded with zeros to whole vectors (core/memory.h). */
+#ifndef GBOSE_CORE_RIDGE_H
+#define GBOSE_CORE_RIDGE_H
+
+#include <stddef.h>
+
+#include "core/bytes.h"
+
+struct gbose__ridge {
+    size_t dim;
+    size_t stride; /* dim, padded */
+    double lambda, forget;
+    double *root;  /* R, row after row; row j is padded to a whole number of vectors */
+    double *y;     /* stride */
+    double *mu;    /* stride */
+    double *prior; /* diagonal of P, stride */
+    size_t turn;   /* the coordinate of P that is next in turn */
+    double *x;     /* stride: a place for the caller's next x */
+    double *work;  /* scratch: 2 stride */
+};
+
+/* The number of doubles in a padded triangle of dimension dim. */
+size_t gbose__triangle(size_t dim);
+
+/* Where row j of a padded triangle begins. */
+static inline size_t gbose__triangle_row(size_t j)
+{
+    size_t q = j / 8, r = j % 8;
+
+    return 32 * q * (q + 1) + 8 * r * (q + 1);
+}
+
+/* GBOSE_OK or GBOSE_ENOMEM (and then there is nothing to clear). */
+int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double forget);
+void gbose__ridge_clear(struct gbose__ridge *m);
+int gbose__ridge_copy(struct gbose__ridge *to, const struct gbose__ridge *from);
+
+/* One reward: begin (forget), any number of terms, end (compute mu; who needs only the last coefficient may
+ * leave it out). A term is B += w x x', y += c x, w >= 0;
+ * x has `stride` entries and may be m->x. */
+void gbose__ridge_begin(struct gbose__ridge *m);
+void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double c);
+void gbose__ridge_end(struct gbose__ridge *m);
+
+/* The last coefficient alone, in time of order dim: R is a lower triangle, so it needs only its last row. */
+double gbose__ridge_last(const struct gbose__ridge *m);
+
+/* out = R x, stride entries each. Zeros at either end of x cost nothing. */
+void gbose__ridge_apply(const struct gbose__ridge *m, double *out, const double *x);
+
+/* sqrt(x' B^-1 x) for an x of n <= dim entries, the others being zero; needs no padding, writes nothing. */
+double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t n);
+
+/* Add to `into` the evidence that `from` has and `common` had (NULL: none), when from has taken `steps`
+ * steps since. GBOSE_OK, GBOSE_ENOMEM, or GBOSE_ENUMERIC if the sum is not positive definite; the new
+ * regression is in `out`, which is initialised by this. */
+int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into,
+                       const struct gbose__ridge *from, const struct gbose__ridge *common, double steps);
+
+/* R without padding, y, P, turn. */
+void gbose__ridge_write(const struct gbose__ridge *m, struct gbose__writer *w);
+void gbose__ridge_read(struct gbose__ridge *m, struct gbose__reader *r);
+
+#endif

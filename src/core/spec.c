@@ -1,0 +1,330 @@
+#include "core/spec.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int gbose__fail(gbose_error *err, int code, const char *format, ...)
+{
+    va_list args;
+
+    if (err) {
+        err->code = code;
+        va_start(args, format);
+        vsnprintf(err->text, sizeof err->text, format, args);
+        va_end(args);
+    }
+    return code;
+}
+
+/* ---- numbers, with a decimal point whatever the process's locale says ---- */
+
+static int begin_c_locale(locale_t *old, locale_t *c)
+{
+    *c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!*c)
+        return GBOSE_ENOMEM;
+    *old = uselocale(*c);
+    return GBOSE_OK;
+}
+
+static void end_c_locale(locale_t old, locale_t c)
+{
+    uselocale(old);
+    freelocale(c);
+}
+
+static int read_double(double *out, const char *text)
+{
+    char *end;
+
+    if (!*text || text[strspn(text, "0123456789+-.eE")])
+        return 0;
+    *out = strtod(text, &end);
+    return !*end && isfinite(*out);
+}
+
+static int read_integer(uint64_t *out, const char *text)
+{
+    uint64_t n = 0;
+
+    if (!*text)
+        return 0;
+    for (; *text; text++) {
+        unsigned digit = (unsigned)(*text - '0');
+        if (digit > 9 || n > (UINT64_MAX - digit) / 10)
+            return 0;
+        n = 10 * n + digit;
+    }
+    *out = n;
+    return 1;
+}
+
+/* The shortest text that reads back as the same number. */
+static void write_double(char *buf, size_t capacity, double x)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(buf, capacity, "%.*g", digits, x);
+        if (strtod(buf, NULL) == x)
+            return;
+    }
+}
+
+/* ---- words ---- */
+
+/* The position of text in a list "one|two|three", or -1. */
+static int find_word(const char *words, const char *text)
+{
+    size_t length = strlen(text);
+    int i = 0;
+
+    while (words) {
+        size_t n = strcspn(words, "|");
+        if (n == length && !memcmp(words, text, n))
+            return i;
+        words = words[n] ? words + n + 1 : NULL;
+        i++;
+    }
+    return -1;
+}
+
+static void write_word(char *buf, size_t capacity, const char *words, int i)
+{
+    while (i--)
+        words += strcspn(words, "|") + 1;
+    snprintf(buf, capacity, "%.*s", (int)strcspn(words, "|"), words);
+}
+
+/* The number of insertions, deletions and substitutions between two short names. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t n = strlen(b), cost[64];
+
+    if (n > 63)
+        n = 63;
+    for (size_t j = 0; j <= n; j++)
+        cost[j] = j;
+    for (size_t i = 1; *a && i < 64; i++, a++) {
+        size_t diagonal = cost[0];
+        cost[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = diagonal + (*a != b[j - 1]);
+            diagonal = cost[j];
+            if (cost[j] + 1 < best)
+                best = cost[j] + 1;
+            if (cost[j - 1] + 1 < best)
+                best = cost[j - 1] + 1;
+            cost[j] = best;
+        }
+    }
+    return cost[n];
+}
+
+/* ---- what an option accepts, in words ---- */
+
+static int describe(char *buf, size_t capacity, const gbose_option *o, int with_range)
+{
+    char text[256];
+    size_t used = 0;
+
+#define ADD(...)                                                                                             \
+    do {                                                                                                     \
+        if (used < sizeof text) {                                                                            \
+            int more = snprintf(text + used, sizeof text - used, __VA_ARGS__);                               \
+            used += more > 0 ? (size_t)more : 0;                                                             \
+        }                                                                                                    \
+    } while (0)
+    text[0] = 0;
+    if (o->type == GBOSE_POSITIVE && !with_range)
+        ADD("a positive number");
+    else if (o->type == GBOSE_POSITIVE || o->type == GBOSE_NUMBER)
+        ADD("a number from %g to %g", o->min, o->max);
+    else if (o->type == GBOSE_INTEGER && o->max >= 18446744073709551615.0)
+        ADD("a whole number from %g to 2^64 - 1", o->min);
+    else if (o->type == GBOSE_INTEGER)
+        ADD("a whole number from %.0f to %.0f", o->min, o->max);
+    for (const char *w = o->words; w;) {
+        size_t n = strcspn(w, "|");
+        const char *next = w[n] ? w + n + 1 : NULL;
+        ADD("%s'%.*s'", !used ? "" : next ? ", " : " or ", (int)n, w);
+        w = next;
+    }
+#undef ADD
+    return snprintf(buf, capacity, "%s", text);
+}
+
+int gbose_option_accepts(char *buf, size_t capacity, const gbose_option *option)
+{
+    return describe(buf, capacity, option, 0);
+}
+
+/* ---- reading ---- */
+
+static int read_value(struct gbose__value *v, const gbose_option *o, const char *text, gbose_error *err)
+{
+    char accepts[200];
+    int is_number = 0, in_range = 0;
+
+    v->number = 0;
+    v->integer = 0;
+    v->word = find_word(o->words, text);
+    if (v->word >= 0)
+        return GBOSE_OK;
+    if (o->type == GBOSE_INTEGER) {
+        is_number = read_integer(&v->integer, text);
+        in_range = is_number && (double)v->integer >= o->min && (double)v->integer <= o->max;
+    } else if (o->type != GBOSE_WORD) {
+        is_number = read_double(&v->number, text);
+        in_range = is_number && v->number >= o->min && v->number <= o->max;
+    }
+    if (in_range)
+        return GBOSE_OK;
+    describe(accepts, sizeof accepts, o, is_number && v->number > 0);
+    return gbose__fail(err, GBOSE_ESPEC, "%s must be %s; got '%.40s'", o->name, accepts, text);
+}
+
+/* ---- finding names ---- */
+
+static const char *option_name(const void *info, size_t i)
+{
+    const gbose_info *list = info;
+
+    return i < list->n_options ? list->options[i].name : NULL;
+}
+
+static const char *entry_name(const void *catalog, size_t i)
+{
+    const gbose_info *info = ((const struct gbose__catalog *)catalog)->at(i);
+
+    return info ? info->name : NULL;
+}
+
+/* The position of a name in a list that `at` walks, or else that of the name nearest to it. */
+static size_t find_name(int *found, const char *name, const char *(*at)(const void *, size_t),
+                        const void *list)
+{
+    const char *other;
+    size_t nearest = 0, best = SIZE_MAX;
+
+    for (size_t i = 0; (other = at(list, i)); i++) {
+        size_t distance = edit_distance(name, other);
+        if (distance < best) {
+            best = distance;
+            nearest = i;
+        }
+    }
+    *found = best == 0;
+    return nearest;
+}
+
+size_t gbose__option_index(const gbose_info *info, const char *name)
+{
+    int found;
+
+    return find_name(&found, name, option_name, info);
+}
+
+/* ---- whole specs ---- */
+
+/* "OPTION=VALUE,OPTION=VALUE"; text is cut to pieces. */
+static int read_options(struct gbose__value *values, char *text, const gbose_info *info, gbose_error *err)
+{
+    unsigned seen = 0;
+
+    while (text) {
+        char *next = strchr(text, ','), *value;
+        size_t i;
+        int rc, found;
+
+        if (next)
+            *next++ = 0;
+        value = strchr(text, '=');
+        if (!value)
+            return gbose__fail(err, GBOSE_ESPEC, "expected OPTION=VALUE after '%s:'; got '%.40s'", info->name,
+                               text);
+        *value++ = 0;
+        i = find_name(&found, text, option_name, info);
+        if (!found)
+            return gbose__fail(err, GBOSE_ESPEC, "%s has no option '%.40s'; did you mean '%s'?", info->name,
+                               text, info->options[i].name);
+        if (seen >> i & 1)
+            return gbose__fail(err, GBOSE_ESPEC, "option '%s' is given twice", text);
+        seen |= 1u << i;
+        rc = read_value(&values[i], &info->options[i], value, err);
+        if (rc)
+            return rc;
+        text = next;
+    }
+    return GBOSE_OK;
+}
+
+int gbose__spec_parse(size_t *which, struct gbose__value *values, const char *spec,
+                      const struct gbose__catalog *catalog, gbose_error *err)
+{
+    char text[GBOSE__MAX_SPEC], *options;
+    struct gbose__value parsed[GBOSE__MAX_OPTIONS];
+    const gbose_info *info;
+    locale_t old, c;
+    size_t entry;
+    int rc = GBOSE_OK, found;
+
+    if (strlen(spec) >= sizeof text)
+        return gbose__fail(err, GBOSE_ESPEC, "the spec is longer than %d characters", GBOSE__MAX_SPEC - 1);
+    memcpy(text, spec, strlen(spec) + 1);
+    options = strchr(text, ':');
+    if (options)
+        *options++ = 0;
+    entry = find_name(&found, text, entry_name, catalog);
+    info = catalog->at(entry);
+    if (!found)
+        return gbose__fail(err, GBOSE_ESPEC, "unknown %s '%.40s'; did you mean '%s'?", catalog->noun, text,
+                           info->name);
+
+    if (begin_c_locale(&old, &c))
+        return gbose__fail(err, GBOSE_ENOMEM, "%s", gbose_strerror(GBOSE_ENOMEM));
+    for (size_t i = 0; i < info->n_options && !rc; i++)
+        rc = read_value(&parsed[i], &info->options[i], info->options[i].value, err);
+    if (!rc)
+        rc = read_options(parsed, options, info, err);
+    end_c_locale(old, c);
+    if (rc)
+        return rc;
+    memcpy(values, parsed, info->n_options * sizeof *values);
+    *which = entry;
+    return GBOSE_OK;
+}
+
+int gbose__spec_write(char *buf, const gbose_info *info, const struct gbose__value *values, const char *skip)
+{
+    locale_t old, c;
+    size_t used;
+    char separator = ':';
+
+    if (begin_c_locale(&old, &c))
+        return GBOSE_ENOMEM;
+    used = (size_t)snprintf(buf, GBOSE__MAX_SPEC, "%s", info->name);
+    for (size_t i = 0; i < info->n_options; i++) {
+        const gbose_option *o = &info->options[i];
+        struct gbose__value standard;
+        char text[64];
+
+        read_value(&standard, o, o->value, NULL);
+        if ((skip && !strcmp(o->name, skip)) ||
+            (values[i].word == standard.word && values[i].number == standard.number &&
+             values[i].integer == standard.integer))
+            continue;
+        if (values[i].word >= 0)
+            write_word(text, sizeof text, o->words, values[i].word);
+        else if (o->type == GBOSE_INTEGER)
+            snprintf(text, sizeof text, "%llu", (unsigned long long)values[i].integer);
+        else
+            write_double(text, sizeof text, values[i].number);
+        used += (size_t)snprintf(buf + used, GBOSE__MAX_SPEC - used, "%c%s=%s", separator, o->name, text);
+        separator = ',';
+    }
+    end_c_locale(old, c);
+    return GBOSE_OK;
+}
