@@ -1,0 +1,454 @@
+/* A learner's life and its rounds: gbose_new() to gbose_learn(). */
+#include "learners/learner.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/kernels.h"
+#include "core/memory.h"
+#include "core/normal.h"
+#include "learners/lineage.h"
+
+#define TICKET_MAGIC UINT64_C(0x314b5445534f4247) /* the bytes "GBOSETK1" */
+#define TICKET_HEADER 7                           /* words before the level and the terms */
+
+/* Limits that keep every later product finite: contexts are at most GBOSE_MAX_INPUT, centred ones twice
+ * that; an intercept or a score beyond these can only come from sums that have already lost all meaning. */
+#define MAX_FEATURE (4 * GBOSE_MAX_INPUT)
+#define MAX_LEVEL 1e140
+#define MAX_SCORE 1e250
+
+/* ---- settings ---- */
+
+static void read_settings(struct gbose__settings *set, const gbose_info *info,
+                          const struct gbose__value *value)
+{
+    const struct {
+        const char *name;
+        double *to;
+    } numbers[] = {{"gamma", &set->gamma},     {"lambda", &set->lambda}, {"delta", &set->delta},
+                   {"epsilon", &set->epsilon}, {"p_min", &set->p_min},   {"p_max", &set->p_max},
+                   {"forget", &set->forget}};
+
+    memset(set, 0, sizeof *set);
+    for (size_t i = 0; i < info->n_options; i++) {
+        const char *name = info->options[i].name;
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+            if (!strcmp(name, numbers[k].name))
+                *numbers[k].to = value[i].number;
+        if (!strcmp(name, "horizon"))
+            set->horizon = (double)value[i].integer;
+        if (!strcmp(name, "draws"))
+            set->draws = (size_t)value[i].integer;
+        if (!strcmp(name, "intercept"))
+            set->intercept = (int)value[i].integer;
+        if (!strcmp(name, "lone"))
+            set->lone = value[i].word;
+    }
+}
+
+/* lambda=theory, gamma=theory (both of Algorithm 1) and gamma=lemma1 (Lemma 1). */
+static void apply_theory(struct gbose__settings *set, size_t dim, const gbose_info *info,
+                         const struct gbose__value *value)
+{
+    double d = (double)dim, T = set->horizon, log_4T_delta, log_T_delta;
+
+    if (!(T > 0))
+        return;
+    log_4T_delta = gbose__log(4 * T / set->delta);
+    log_T_delta = gbose__log(T / set->delta);
+    if (value[gbose__option_index(info, "lambda")].word == 0)
+        set->lambda = 4 * d * gbose__log(9 * T) + 8 * log_4T_delta;
+    switch (value[gbose__option_index(info, "gamma")].word) {
+    case 0:
+        set->gamma = sqrt(set->lambda) + sqrt(27 * d * gbose__log(1 + 2 * T / d) + 54 * log_4T_delta);
+        break;
+    case 1:
+        set->gamma =
+            sqrt(set->lambda) + sqrt(9 * d * gbose__log(1 + T / (d * set->lambda)) + 18 * log_T_delta);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- creation ---- */
+
+static int build(gbose *g, const struct gbose__value *value, size_t dim, gbose_error *err)
+{
+    const gbose_info *info = &g->kind->info;
+    char spec[GBOSE__MAX_SPEC];
+    size_t model_dim = dim;
+    int rc;
+
+    memcpy(g->value, value, info->n_options * sizeof *value);
+    g->dim = dim;
+    g->seed = value[gbose__option_index(info, "seed")].integer;
+    read_settings(&g->set, info, value);
+    apply_theory(&g->set, dim, info, value);
+    rc = g->kind->check ? g->kind->check(&g->set, err) : GBOSE_OK;
+    if (rc)
+        return rc;
+
+    if (gbose__spec_write(spec, info, value, "seed"))
+        return GBOSE_ENOMEM;
+    g->fingerprint = gbose__mix(gbose__mix_text(1, spec), dim);
+    if (gbose__spec_write(spec, info, value, NULL))
+        return GBOSE_ENOMEM;
+    g->spec = gbose__alloc(strlen(spec) + 1, 1);
+    g->lineage = gbose__lineage_new();
+    if (!g->spec || !g->lineage)
+        return GBOSE_ENOMEM;
+    memcpy(g->spec, spec, strlen(spec) + 1);
+
+    if (dim == SIZE_MAX)
+        return GBOSE_ESIZE;
+    if (g->kind->linear && g->set.intercept)
+        model_dim++;
+    rc = gbose__ridge_init(&g->model, model_dim, g->set.lambda, g->set.forget);
+    if (!rc)
+        gbose__ridge_end(&g->model);
+    if (!rc && !g->kind->linear && g->set.intercept)
+        rc = gbose__ridge_init(&g->level, dim + 1, 1, g->set.forget);
+    g->round.stride = g->model.stride;
+    return rc;
+}
+
+int gbose_new(gbose **out, const char *spec, size_t dim, gbose_error *err)
+{
+    struct gbose__value value[GBOSE__MAX_OPTIONS];
+    size_t which;
+    gbose *g;
+    int rc;
+
+    if (!out || !spec || !dim)
+        return gbose__fail(err, GBOSE_EINVAL, "%s",
+                           !dim ? "dim must be at least 1" : gbose_strerror(GBOSE_EINVAL));
+    rc = gbose__spec_parse(&which, value, spec, &gbose__learners, err);
+    if (rc)
+        return rc;
+    gbose__fail(err, GBOSE_OK, "%s", "");
+    g = gbose__alloc(1, sizeof *g);
+    if (!g)
+        return gbose__fail(err, GBOSE_ENOMEM, "%s", gbose_strerror(GBOSE_ENOMEM));
+    g->kind = gbose__learner_at(which);
+    rc = build(g, value, dim, err);
+    if (rc) {
+        gbose_free(g);
+        return err && err->code == rc ? rc : gbose__fail(err, rc, "%s", gbose_strerror(rc));
+    }
+    *out = g;
+    return GBOSE_OK;
+}
+
+static void round_clear(struct gbose__round *round)
+{
+    gbose__free(round->context);
+    gbose__free(round->score);
+    gbose__free(round->live);
+    gbose__free(round->ball.support);
+    gbose__free(round->ball.weight);
+    gbose__free(round->ticket);
+}
+
+void gbose_free(gbose *g)
+{
+    if (!g)
+        return;
+    round_clear(&g->round);
+    gbose__ridge_clear(&g->model);
+    gbose__ridge_clear(&g->level);
+    gbose__lineage_free(g->lineage);
+    gbose__free(g->spec);
+    gbose__free(g);
+}
+
+/* ---- what it knows ---- */
+
+const double *gbose_coef(const gbose *g)
+{
+    return g->model.mu;
+}
+
+double gbose_width(const gbose *g, const double *x)
+{
+    return gbose__ridge_width(&g->model, x, g->dim);
+}
+
+uint64_t gbose_rounds(const gbose *g)
+{
+    return g->learned;
+}
+
+uint64_t gbose_decisions(const gbose *g)
+{
+    return g->decisions;
+}
+
+size_t gbose_dim(const gbose *g)
+{
+    return g->dim;
+}
+
+const char *gbose_spec(const gbose *g)
+{
+    return g->spec;
+}
+
+int gbose_stream(gbose *g, uint32_t stream)
+{
+    if (!g)
+        return GBOSE_EINVAL;
+    g->stream = stream;
+    g->decisions = 0;
+    return GBOSE_OK;
+}
+
+/* ---- a decision ---- */
+
+static size_t ticket_words(const gbose *g, size_t terms)
+{
+    return TICKET_HEADER + (g->level.dim ? 1 + g->dim : 0) + terms * (2 + g->dim) + 1;
+}
+
+/* Room for n arms. What is there already stays in use until all of the new memory is at hand. */
+static int round_reserve(gbose *g, size_t n)
+{
+    struct gbose__round *old = &g->round, round;
+    size_t stride = old->stride, support, terms = g->kind->term_per_arm ? n + 1 : 1,
+           row = stride * sizeof(double);
+
+    if (n <= old->capacity)
+        return GBOSE_OK;
+    if (n > SIZE_MAX / 64 / row)
+        return GBOSE_ESIZE;
+    round = *old;
+    support = gbose__ball_support(n, g->model.dim);
+    round.ticket_capacity = 8 * ticket_words(g, terms);
+    round.context = gbose__alloc(3 * n + 2, row);
+    round.score = gbose__alloc(4 * n, sizeof(double));
+    round.live = gbose__alloc(2 * n, sizeof(size_t));
+    round.ball.support = gbose__alloc(support, sizeof(size_t));
+    round.ball.weight = gbose__alloc(support + 2, support * sizeof(double));
+    round.ticket = gbose__alloc(round.ticket_capacity, 1);
+    if (!round.context || !round.score || !round.live || !round.ball.support || !round.ball.weight ||
+        !round.ticket) {
+        round_clear(&round);
+        return GBOSE_ENOMEM;
+    }
+    round.image = round.context + n * stride;
+    round.matrix = round.image + n * stride;
+    round.centre = round.matrix + n * stride;
+    round.ball.centre = round.centre + stride;
+    round.pmf = round.score + n;
+    round.aside = round.pmf + n;
+    round.radius = round.aside + n;
+    round.order = round.live + n;
+    round.ball.capacity = support;
+    round.ball.pull = round.ball.weight + support;
+    round.ball.between = round.ball.pull + support;
+    round.capacity = n;
+    round_clear(old);
+    *old = round;
+    return GBOSE_OK;
+}
+
+/* Are all numbers finite and at most `most` in magnitude? */
+static int within(const double *x, size_t n, double most)
+{
+    int fine = 1;
+
+    for (size_t i = 0; i < n; i++)
+        fine &= fabs(x[i]) <= most;
+    return fine;
+}
+
+void gbose__images(const gbose *g, struct gbose__round *round)
+{
+    for (size_t i = 0; i < round->n; i++)
+        gbose__ridge_apply(&g->model, round->image + i * round->stride, round->context + i * round->stride);
+}
+
+void gbose__decision_rng(const gbose *g, struct gbose__rng *rng, unsigned purpose)
+{
+    gbose__rng_init(rng, g->seed, g->stream, purpose, g->decisions);
+}
+
+/* The one place where arms are drawn. An arm of probability zero is never drawn, whatever rounding does. */
+static size_t draw(const gbose *g, const struct gbose__round *round)
+{
+    struct gbose__rng rng;
+    size_t arm = 0;
+    double u;
+
+    gbose__decision_rng(g, &rng, GBOSE__DRAW);
+    u = gbose__rng_uniform(&rng);
+    for (size_t i = 0; i < round->n; i++) {
+        if (!(round->pmf[i] > 0))
+            continue;
+        arm = i;
+        u -= round->pmf[i];
+        if (u < 0)
+            break;
+    }
+    return arm;
+}
+
+void gbose__term(gbose *g, struct gbose__round *round, double w, double c, const double *x)
+{
+    gbose__put_double(&round->writer, w);
+    gbose__put_double(&round->writer, c);
+    gbose__put_doubles(&round->writer, x, g->dim);
+    round->n_terms++;
+}
+
+/* Header, level, terms, checksum. */
+static void write_ticket(gbose *g, struct gbose__round *round, size_t arm)
+{
+    struct gbose__writer *w = &round->writer, count;
+
+    w->at = round->ticket;
+    w->size = 0;
+    round->n_terms = 0;
+    gbose__put_u64(w, TICKET_MAGIC);
+    gbose__put_u64(w, g->fingerprint);
+    gbose__put_u64(w, g->stream);
+    gbose__put_u64(w, g->decisions);
+    gbose__put_u64(w, arm);
+    gbose__put_double(w, round->pmf[arm]);
+    count = *w;
+    gbose__put_u64(w, 0);
+    if (g->level.dim) {
+        gbose__put_double(w, round->level);
+        gbose__put_doubles(w, round->context + arm * round->stride, g->dim);
+    }
+    g->kind->explain(g, round, arm);
+    gbose__put_u64(&count, round->n_terms);
+    gbose__put_u64(w, gbose__checksum(w->at, w->size));
+}
+
+int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms)
+{
+    struct gbose__round *round;
+    size_t arm;
+    int rc;
+
+    if (!g || !out || !contexts || !n_arms)
+        return GBOSE_EINVAL;
+    if (n_arms > SIZE_MAX / sizeof(double) / g->dim)
+        return GBOSE_ESIZE;
+    if (!within(contexts, n_arms * g->dim, GBOSE_MAX_INPUT))
+        return GBOSE_ENUMERIC;
+    rc = round_reserve(g, n_arms);
+    if (rc)
+        return rc;
+    round = &g->round;
+    round->n = n_arms;
+    round->draws = 0;
+    for (size_t i = 0; i < n_arms; i++) {
+        double *row = round->context + i * round->stride;
+        memcpy(row, contexts + i * g->dim, g->dim * sizeof(double));
+        if (g->model.dim > g->dim)
+            row[g->dim] = 1;
+        round->score[i] = gbose__dot(row, g->model.mu, round->stride);
+    }
+    round->level = g->level.dim ? gbose__ridge_last(&g->level) : 0;
+    if (!within(round->score, n_arms, MAX_SCORE) || !within(&round->level, 1, MAX_LEVEL))
+        return GBOSE_ENUMERIC;
+
+    g->kind->decide(g, round);
+    arm = draw(g, round);
+    write_ticket(g, round, arm);
+    g->decisions++;
+    out->arm = arm;
+    out->probability = round->pmf[arm];
+    out->n_arms = n_arms;
+    out->pmf = round->pmf;
+    out->draws = round->draws;
+    out->ticket = round->ticket;
+    out->ticket_size = round->writer.size;
+    return GBOSE_OK;
+}
+
+/* ---- a reward ---- */
+
+/* The numbers behind the header, before any of them is believed. */
+static int terms_are_sane(const gbose *g, struct gbose__reader r, uint64_t terms)
+{
+    int fine = 1;
+
+    if (g->level.dim) {
+        fine &= fabs(gbose__get_double(&r)) <= MAX_LEVEL;
+        for (size_t i = 0; i < g->dim; i++)
+            fine &= fabs(gbose__get_double(&r)) <= MAX_FEATURE;
+    }
+    while (terms--) {
+        double w = gbose__get_double(&r), c = gbose__get_double(&r);
+        fine &= w >= 0 && w <= 4 && fabs(c) <= 4;
+        for (size_t i = 0; i < g->dim; i++)
+            fine &= fabs(gbose__get_double(&r)) <= MAX_FEATURE;
+    }
+    return fine && !r.bad;
+}
+
+/* The next dim numbers as an x of regression m, with a constant feature where it has one. */
+static void read_x(const gbose *g, struct gbose__ridge *m, struct gbose__reader *r)
+{
+    gbose__get_doubles(r, m->x, g->dim);
+    if (m->dim > g->dim)
+        m->x[g->dim] = 1;
+}
+
+/* The level and the terms, which have been checked. */
+static void apply_terms(gbose *g, struct gbose__reader r, uint64_t terms, double reward)
+{
+    double level = 0;
+
+    if (g->level.dim) {
+        level = gbose__get_double(&r);
+        read_x(g, &g->level, &r);
+        gbose__ridge_begin(&g->level);
+        gbose__ridge_term(&g->level, g->level.x, 1, reward);
+    }
+    if (!terms && g->model.forget == 1)
+        return;
+    gbose__ridge_begin(&g->model);
+    while (terms--) {
+        double w = gbose__get_double(&r), c = gbose__get_double(&r);
+        read_x(g, &g->model, &r);
+        gbose__ridge_term(&g->model, g->model.x, w, c * (reward - level));
+    }
+    gbose__ridge_end(&g->model);
+}
+
+int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward)
+{
+    struct gbose__reader r = {ticket, ticket_size, 0}, tail = {NULL, 8, 0};
+    uint64_t checksum, terms, reward_bits;
+
+    if (!g || !ticket)
+        return GBOSE_EINVAL;
+    if (ticket_size % 8 || ticket_size < 8 * (TICKET_HEADER + 1))
+        return GBOSE_ETICKET;
+    tail.at = r.at + ticket_size - 8;
+    checksum = gbose__get_u64(&tail);
+    if (gbose__get_u64(&r) != TICKET_MAGIC || checksum != gbose__checksum(ticket, ticket_size - 8))
+        return GBOSE_ETICKET;
+    if (gbose__get_u64(&r) != g->fingerprint)
+        return GBOSE_EFOREIGN;
+    for (int i = 0; i < 4; i++) /* stream, decision, arm, probability: they make the checksum unique */
+        gbose__get_u64(&r);
+    terms = gbose__get_u64(&r);
+    if (terms > ticket_size || ticket_size != 8 * ticket_words(g, (size_t)terms))
+        return GBOSE_ETICKET;
+    if (!terms_are_sane(g, r, terms))
+        return GBOSE_ETICKET;
+    if (!within(&reward, 1, GBOSE_MAX_INPUT))
+        return GBOSE_ENUMERIC;
+
+    apply_terms(g, r, terms, reward);
+    g->learned++;
+    memcpy(&reward_bits, &reward, sizeof reward_bits);
+    gbose__lineage_learned(g->lineage, gbose__mix(checksum, reward_bits));
+    return GBOSE_OK;
+}

@@ -1,0 +1,92 @@
+/* What a learner is, inside the library.
+ *
+ * A learner is a row of the table in table.c: its name and options (public), a `decide` that turns a
+ * round's arms into probabilities, and an `explain` that says what the drawn arm's reward will teach. What
+ * it teaches is always a list of rank-one terms (w, c, x):
+ *
+ *     B += w x x',    y += c (reward - level) x
+ *
+ * and this list is the ticket. So learning, saving, loading and merging are the same code for all. */
+#ifndef GBOSE_LEARNERS_LEARNER_H
+#define GBOSE_LEARNERS_LEARNER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/ball.h"
+#include "core/bytes.h"
+#include "core/ridge.h"
+#include "core/rng.h"
+#include "core/spec.h"
+#include "gbose.h"
+
+/* A round's arms, and scratch to choose among them. Grown to the largest round seen. */
+struct gbose__round {
+    size_t capacity; /* arms there is room for */
+    size_t n;        /* arms of this round */
+    size_t stride;   /* of a row below */
+    size_t draws;    /* samples behind pmf, 0: exact */
+    double level;    /* to be subtracted from this round's reward; 0 where there is no intercept */
+    double *context; /* n rows: the contexts, padded; with a last feature 1 where there is an intercept */
+    double *image;   /* n rows: R b */
+    double *score;   /* n: b'mu */
+    double *pmf;     /* n: filled by decide */
+    double *aside;   /* n: scratch, free for the learner to use between decide and explain */
+    double *radius;  /* n: scratch */
+    double *centre;  /* one row: scratch */
+    double *matrix;  /* n rows: scratch */
+    size_t *live;    /* n: indices of the arms still in play */
+    size_t n_live;
+    size_t *order; /* n: scratch */
+    struct gbose__ball ball;
+    unsigned char *ticket;
+    size_t ticket_capacity;
+    struct gbose__writer writer;
+    size_t n_terms; /* written to the ticket so far */
+};
+
+/* The options as numbers, for those that the learner has. */
+struct gbose__settings {
+    double gamma, lambda, delta, horizon, epsilon, p_min, p_max, forget;
+    size_t draws;
+    int intercept, lone;
+};
+
+struct gbose__learner {
+    gbose_info info;
+    int linear;       /* 1: ridge on the raw contexts; 0: on centred ones */
+    int term_per_arm; /* 1: a ticket may hold a term for every arm, 0: one term at the most */
+    int (*check)(const struct gbose__settings *set, gbose_error *err); /* may be NULL: any settings do */
+    void (*decide)(gbose *g, struct gbose__round *round);
+    void (*explain)(gbose *g, struct gbose__round *round, size_t arm);
+};
+
+struct gbose {
+    const struct gbose__learner *kind;
+    struct gbose__value value[GBOSE__MAX_OPTIONS];
+    char *spec;           /* canonical */
+    uint64_t fingerprint; /* of the canonical spec without its seed, and dim */
+    size_t dim;
+    uint64_t seed;
+    uint32_t stream;
+    uint64_t decisions, learned;
+    struct gbose__settings set;
+    struct gbose__ridge model; /* mu; of dimension dim, or dim + 1 with an intercept as the last one */
+    struct gbose__ridge level; /* the intercept that is subtracted from rewards; dim 0 when there is none */
+    struct gbose__round round;
+    struct gbose__lineage *lineage; /* what the evidence is made of, for merging (lineage.h) */
+};
+
+/* Fill round->image with R b of every arm; scores and contexts are there when decide is called. */
+void gbose__images(const gbose *g, struct gbose__round *round);
+
+/* The random stream of this decision for a purpose. */
+void gbose__decision_rng(const gbose *g, struct gbose__rng *rng, unsigned purpose);
+
+/* Write a term to the ticket; x has g->dim entries (an intercept's 1 is implied). */
+void gbose__term(gbose *g, struct gbose__round *round, double w, double c, const double *x);
+
+extern const struct gbose__catalog gbose__learners;
+const struct gbose__learner *gbose__learner_at(size_t i);
+
+#endif

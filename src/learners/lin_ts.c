@@ -1,0 +1,35 @@
+/* Linear Thompson sampling.
+ *
+ * Agrawal and Goyal, "Thompson sampling for contextual bandits with linear payoffs", ICML 2013.
+ *
+ * Model: r = mu_0 + b_a'mu + noise, with no confounder.
+ *
+ *   B          g->model        lambda I + sum x x',  x = (b_a, 1)
+ *   mu         g->model.mu     B^-1 sum x r; the intercept mu_0 is its last entry
+ *   pi         round->pmf      the probability that each arm is best under N(mu, gamma^2 B^-1)
+ *
+ * Deviations: an intercept feature (`intercept=0` takes it away). The arm is drawn from pi, itself the image
+ * of the law in `draws` samples (exact for two arms): the arm's law is the same, and pi is its propensity. */
+#include "learners/linear.h"
+#include "learners/options.h"
+#include "learners/thompson.h"
+
+static void decide(gbose *g, struct gbose__round *round)
+{
+    struct gbose__rng rng;
+
+    gbose__images(g, round);
+    gbose__decision_rng(g, &rng, GBOSE__SCORES);
+    round->draws = gbose__best_arm_law(round->pmf, round, 0, g->model.dim, g->set.gamma, g->set.draws, &rng);
+}
+
+static const gbose_option options[] = {
+    OPTION_GAMMA_SAMPLE, OPTION_LAMBDA, OPTION_DRAWS, OPTION_LINEAR_INTERCEPT, OPTION_FORGET, OPTION_SEED,
+};
+
+const struct gbose__learner gbose__lin_ts = {
+    .info = {"lin-ts", "linear Thompson sampling", options, GBOSE__COUNT(options)},
+    .linear = 1,
+    .decide = decide,
+    .explain = gbose__linear_explain,
+};

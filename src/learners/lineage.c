@@ -1,0 +1,178 @@
+#include "learners/lineage.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+#include "gbose.h"
+
+static int point_init(struct gbose__point *p, uint64_t state, uint64_t learned, size_t capacity)
+{
+    p->state = state;
+    p->learned = learned;
+    p->n_marks = 0;
+    p->capacity = capacity ? capacity : 1;
+    p->mark = gbose__alloc(p->capacity, sizeof *p->mark);
+    return p->mark ? GBOSE_OK : GBOSE_ENOMEM;
+}
+
+struct gbose__lineage *gbose__lineage_new(void)
+{
+    struct gbose__lineage *lineage = gbose__alloc(1, sizeof *lineage);
+
+    if (!lineage)
+        return NULL;
+    if (point_init(&lineage->point[0], 0, 0, 1)) {
+        gbose__free(lineage);
+        return NULL;
+    }
+    lineage->n = 1;
+    return lineage;
+}
+
+void gbose__lineage_free(struct gbose__lineage *lineage)
+{
+    if (!lineage)
+        return;
+    for (size_t i = 0; i < lineage->n; i++)
+        gbose__free(lineage->point[i].mark);
+    gbose__ridge_clear(&lineage->model);
+    gbose__ridge_clear(&lineage->level);
+    gbose__free(lineage);
+}
+
+void gbose__lineage_learned(struct gbose__lineage *lineage, uint64_t mark)
+{
+    struct gbose__point *last = &lineage->point[lineage->n - 1];
+
+    if (!last->n_marks)
+        last->mark[last->n_marks++] = mark;
+}
+
+int gbose__lineage_loaded(struct gbose__lineage *lineage, uint64_t state, uint64_t learned,
+                          const struct gbose__ridge *model, const struct gbose__ridge *level)
+{
+    struct gbose__point *last = &lineage->point[lineage->n - 1];
+
+    if (last->n_marks) {
+        struct gbose__point next;
+        if (point_init(&next, state, learned, 1))
+            return GBOSE_ENOMEM;
+        if (lineage->n == GBOSE__MAX_POINTS) {
+            gbose__free(lineage->point[0].mark);
+            memmove(lineage->point, lineage->point + 1, (GBOSE__MAX_POINTS - 1) * sizeof *lineage->point);
+            lineage->n--;
+        }
+        lineage->point[lineage->n++] = next;
+    } else if (!last->state) {
+        return GBOSE_OK;
+    }
+    if (gbose__ridge_copy(&lineage->model, model) ||
+        (level->dim && gbose__ridge_copy(&lineage->level, level)))
+        return GBOSE_ENOMEM;
+    return GBOSE_OK;
+}
+
+static int share_mark(const struct gbose__point *a, const struct gbose__point *b)
+{
+    for (size_t i = 0; i < a->n_marks; i++)
+        for (size_t j = 0; j < b->n_marks; j++)
+            if (a->mark[i] == b->mark[j])
+                return 1;
+    return 0;
+}
+
+int gbose__lineage_common(struct gbose__common *common, const struct gbose__lineage *into,
+                          const struct gbose__lineage *from)
+{
+    for (size_t i = into->n; i-- > 0;)
+        for (size_t j = from->n; j-- > 0;) {
+            const struct gbose__point *a = &into->point[i], *b = &from->point[j];
+
+            if (a->state != b->state || a->learned != b->learned)
+                continue;
+            if (share_mark(a, b))
+                return GBOSE_EOVERLAP;
+            common->into = i;
+            common->from = j;
+            common->holder = NULL;
+            if (a->state == 0)
+                return GBOSE_OK;
+            common->holder = i == into->n - 1 ? into : j == from->n - 1 ? from : NULL;
+            return common->holder ? GBOSE_OK : GBOSE_EHISTORY;
+        }
+    return GBOSE_EHISTORY;
+}
+
+int gbose__lineage_reserve(struct gbose__lineage *into, const struct gbose__lineage *from,
+                           const struct gbose__common *common)
+{
+    size_t more = from->point[common->from].n_marks;
+
+    for (size_t i = common->into; i < into->n; i++) {
+        struct gbose__point *p = &into->point[i];
+        uint64_t *mark;
+
+        if (p->capacity >= p->n_marks + more)
+            continue;
+        mark = gbose__alloc(2 * (p->n_marks + more), sizeof *mark);
+        if (!mark)
+            return GBOSE_ENOMEM;
+        memcpy(mark, p->mark, p->n_marks * sizeof *mark);
+        gbose__free(p->mark);
+        p->mark = mark;
+        p->capacity = 2 * (p->n_marks + more);
+    }
+    return GBOSE_OK;
+}
+
+void gbose__lineage_join(struct gbose__lineage *into, const struct gbose__lineage *from,
+                         const struct gbose__common *common)
+{
+    const struct gbose__point *other = &from->point[common->from];
+
+    for (size_t i = common->into; i < into->n; i++) {
+        struct gbose__point *p = &into->point[i];
+        memcpy(p->mark + p->n_marks, other->mark, other->n_marks * sizeof *p->mark);
+        p->n_marks += other->n_marks;
+    }
+}
+
+void gbose__lineage_write(const struct gbose__lineage *lineage, struct gbose__writer *w)
+{
+    gbose__put_u64(w, lineage->n);
+    for (size_t i = 0; i < lineage->n; i++) {
+        const struct gbose__point *p = &lineage->point[i];
+        gbose__put_u64(w, p->state);
+        gbose__put_u64(w, p->learned);
+        gbose__put_u64(w, p->n_marks);
+        for (size_t k = 0; k < p->n_marks; k++)
+            gbose__put_u64(w, p->mark[k]);
+    }
+}
+
+int gbose__lineage_read(struct gbose__lineage *lineage, struct gbose__reader *r)
+{
+    uint64_t n = gbose__get_u64(r);
+
+    if (n < 1 || n > GBOSE__MAX_POINTS) {
+        r->bad = 1;
+        return GBOSE_OK;
+    }
+    gbose__free(lineage->point[0].mark);
+    lineage->n = 0;
+    while (lineage->n < n) {
+        struct gbose__point *p = &lineage->point[lineage->n];
+        uint64_t state = gbose__get_u64(r), learned = gbose__get_u64(r), marks = gbose__get_u64(r);
+
+        if (marks > r->left / 8) {
+            r->bad = 1;
+            marks = 0;
+        }
+        if (point_init(p, state, learned, (size_t)marks))
+            return GBOSE_ENOMEM;
+        lineage->n++;
+        while (p->n_marks < marks)
+            p->mark[p->n_marks++] = gbose__get_u64(r);
+    }
+    return GBOSE_OK;
+}

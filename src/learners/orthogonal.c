@@ -1,0 +1,26 @@
+#include "learners/orthogonal.h"
+
+#include <string.h>
+
+#include "core/arms.h"
+#include "core/kernels.h"
+
+void gbose__centred_term(gbose *g, struct gbose__round *round, size_t arm, double w, double c)
+{
+    double *x = round->centre;
+
+    /* sum_i pmf_i (b_arm - b_i): equal contexts give exactly zero */
+    memset(x, 0, round->stride * sizeof(double));
+    for (size_t i = 0; i < round->n; i++)
+        if (round->pmf[i] > 0 && i != arm)
+            for (size_t k = 0; k < g->dim; k++)
+                x[k] += round->pmf[i] *
+                        (round->context[arm * round->stride + k] - round->context[i * round->stride + k]);
+    gbose__term(g, round, w, c, x);
+}
+
+void gbose__survivors(gbose *g, struct gbose__round *round)
+{
+    round->n_live = gbose__filter(round->live, round->radius, round->image, round->score, round->n,
+                                  round->stride, g->set.gamma);
+}

@@ -1,0 +1,13 @@
+/* What the learners of centred contexts share. */
+#ifndef GBOSE_LEARNERS_ORTHOGONAL_H
+#define GBOSE_LEARNERS_ORTHOGONAL_H
+
+#include "learners/learner.h"
+
+/* The term (w, c, b_arm - bbar) with bbar = sum_i pmf_i b_i. */
+void gbose__centred_term(gbose *g, struct gbose__round *round, size_t arm, double w, double c);
+
+/* Fill round->live with the arms that survive the filter of GBOSE and BOSE, and set n_live. */
+void gbose__survivors(gbose *g, struct gbose__round *round);
+
+#endif

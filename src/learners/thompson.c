@@ -1,0 +1,110 @@
+#include "learners/thompson.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/arms.h"
+#include "core/kernels.h"
+#include "core/memory.h"
+#include "core/normal.h"
+
+/* An arm whose lead over it the leader loses with probability below 7e-16 cannot win. */
+#define CANNOT_WIN 8.0
+
+static double *image(struct gbose__round *round, size_t i)
+{
+    return round->image + i * round->stride;
+}
+
+/* The covariance of the live arms' leads over the leader is D D', row i of D being image_i - image_leader.
+ * Its Cholesky factor replaces D when it has fewer columns: `rows` rows of `stride`. Where a pivot is lost
+ * to rounding the arm's lead is a combination of those before it; an arm equal to an earlier one takes its
+ * row, so that the two tie exactly. */
+static void factor_covariance(double *L, const double *D, size_t rows, size_t stride)
+{
+    for (size_t j = 0; j < rows; j++) {
+        double *Lj = L + j * stride, size2, pivot;
+        const double *Dj = D + j * stride;
+
+        memset(Lj, 0, stride * sizeof(double));
+        size2 = pivot = gbose__dot(Dj, Dj, stride);
+        for (size_t i = 0; i < j; i++) {
+            const double *Li = L + i * stride;
+            if (Li[i] > 0)
+                Lj[i] =
+                    (gbose__dot(Dj, D + i * stride, stride) - gbose__dot(Lj, Li, gbose__pad(i + 1))) / Li[i];
+            pivot -= Lj[i] * Lj[i];
+        }
+        Lj[j] = pivot > 64 * DBL_EPSILON * size2 ? sqrt(pivot) : 0;
+        if (Lj[j] > 0)
+            continue;
+        for (size_t i = 0; i < j; i++)
+            if (!memcmp(Dj, D + i * stride, stride * sizeof(double))) {
+                memcpy(Lj, L + i * stride, stride * sizeof(double));
+                break;
+            }
+    }
+}
+
+size_t gbose__best_arm_law(double *pmf, struct gbose__round *round, size_t first, size_t dim, double scale,
+                           size_t draws, struct gbose__rng *rng)
+{
+    const double *score = round->score;
+    size_t leader = first + gbose__argmax(score + first, round->n - first), columns, rivals = 0;
+    size_t *rival = round->live;
+    double *W = round->image, *z = round->centre;
+
+    memset(pmf, 0, round->n * sizeof *pmf);
+    for (size_t i = first; i < round->n; i++) {
+        double distance = sqrt(gbose__distance2(image(round, i), image(round, leader), round->stride));
+        if (i != leader && score[leader] - score[i] < CANNOT_WIN * scale * distance)
+            rival[rivals++] = i;
+    }
+    if (rivals == 0) {
+        pmf[leader] = 1;
+        return 0;
+    }
+    if (rivals == 1) {
+        size_t i = rival[0];
+        double distance = sqrt(gbose__distance2(image(round, i), image(round, leader), round->stride));
+        double lead = (score[leader] - score[i]) / (scale * distance);
+
+        pmf[leader] = gbose__normal_cdf(lead);
+        pmf[i] = gbose__normal_cdf(-lead);
+        return 0;
+    }
+
+    /* D into the first rows of `matrix`, its factor (if smaller) into those of `image` */
+    for (size_t a = 0; a < rivals; a++)
+        for (size_t i = 0; i < round->stride; i++)
+            round->matrix[a * round->stride + i] = image(round, rival[a])[i] - image(round, leader)[i];
+    if (rivals <= dim) {
+        factor_covariance(W, round->matrix, rivals, round->stride);
+        columns = rivals;
+    } else {
+        W = round->matrix;
+        columns = dim;
+    }
+    memset(z, 0, round->stride * sizeof(double));
+    for (size_t m = 0; m < draws; m++) {
+        size_t best = leader;
+        double best_lead = 0;
+
+        for (size_t i = 0; i < columns; i++)
+            z[i] = gbose__rng_normal(rng);
+        for (size_t a = 0; a < rivals; a++) {
+            size_t i = rival[a];
+            double lead =
+                score[i] - score[leader] + scale * gbose__dot(W + a * round->stride, z, gbose__pad(columns));
+            if (lead > best_lead || (lead == best_lead && i < best)) {
+                best_lead = lead;
+                best = i;
+            }
+        }
+        pmf[best]++;
+    }
+    for (size_t i = first; i < round->n; i++)
+        pmf[i] /= (double)draws;
+    return draws;
+}

@@ -1,0 +1,14 @@
+/* The probability that each arm is the best under a normal law of mu. */
+#ifndef GBOSE_LEARNERS_THOMPSON_H
+#define GBOSE_LEARNERS_THOMPSON_H
+
+#include "learners/learner.h"
+
+/* With mu ~ N(mean, scale^2 B^-1) the scores of the arms are normal with mean `score` and covariance
+ * scale^2 (image image'). Fills pmf with the share of each of the arms from `first` on (0 for those before
+ * it) and returns the number of samples behind it: 0 if at most two arms can win, since the normal
+ * distribution function is then used. Overwrites the images. */
+size_t gbose__best_arm_law(double *pmf, struct gbose__round *round, size_t first, size_t dim, double scale,
+                           size_t draws, struct gbose__rng *rng);
+
+#endif
