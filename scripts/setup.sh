@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Install what is missing to build and run gbose, or to test it, on Debian and Ubuntu. When nothing is missing
+# this only looks, on any system. Usage: scripts/setup.sh run|test
+set -euo pipefail
+
+missing=()
+
+# need PACKAGE COMMAND...: the package is missing if the command fails.
+need() {
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+header() {
+    echo "#include <$1>" | cc -E -x c -
+}
+
+# clang's sanitizer runtime is a package of its own in some distributions, named after clang's version.
+clang_sanitizes() {
+    echo 'int main(void) { return 0; }' | clang -fsanitize=address -x c -o /dev/null -
+}
+
+install_missing() {
+    local sudo=()
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+    if ! command -v apt-get >/dev/null; then
+        echo "setup: missing, and there is no apt-get to install it: ${missing[*]} (names of Debian packages)" >&2
+        exit 1
+    fi
+    [[ $(id -u) == 0 ]] || sudo=(sudo)
+    echo "setup: installing ${missing[*]}" >&2
+    "${sudo[@]}" apt-get -qq update
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get -qq install --yes --no-install-recommends "${missing[@]}" >/dev/null
+    missing=()
+}
+
+need build-essential header stdlib.h
+need cmake command -v cmake
+need ninja-build command -v ninja
+need pkg-config command -v pkg-config
+need libcmocka-dev header cmocka.h
+need librandom123-dev header Random123/philox.h
+if [[ ${1-} == test ]]; then
+    need clang command -v clang
+    need valgrind command -v valgrind
+fi
+install_missing
+
+if [[ ${1-} == test ]]; then
+    need "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" clang_sanitizes
+    install_missing
+fi

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Install a build, move the installed tree, and use it from outside in four ways: through the CMake package and
+# through pkg-config, each with the shared and the static library. Usage: run.sh BUILD_DIR C_COMPILER
+set -euo pipefail
+build=$1
+cc=$2
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    echo "install: $*" >&2
+    exit 1
+}
+
+# The shared objects that a program or library asks for, one per line.
+needed() {
+    readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+}
+
+# Run a program and see that it uses the library in the way it should: shared or static.
+try() {
+    local program=$1 how=$2
+    LD_LIBRARY_PATH=$lib "$program" >"$work/output" || fail "$program failed"
+    grep -qx "gbose $version" "$work/output" || fail "$program is not of version $version: $(cat "$work/output")"
+    if needed "$program" | grep -q '^libgbose'; then
+        [[ $how == shared ]] || fail "$program should not need the shared library"
+    else
+        [[ $how == static ]] || fail "$program should need the shared library"
+    fi
+}
+
+cmake --install "$build" --prefix "$work/installed" >"$work/log" || fail "$(cat "$work/log")"
+prefix=$work/moved
+mv "$work/installed" "$prefix"
+lib=$(dirname "$(find "$prefix" -name libgbose.so)")
+export PKG_CONFIG_PATH=$lib/pkgconfig
+version=$(pkg-config --modversion gbose)
+
+# The CMake package.
+cmake -S "$here" -B "$work/outside" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" \
+    >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+cmake --build "$work/outside" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+try "$work/outside/package_shared" shared
+try "$work/outside/package_static" static
+
+# pkg-config. The flags are words to be split.
+# shellcheck disable=SC2046
+"$cc" "$here/main.c" -o "$work/pc_shared" $(pkg-config --cflags --libs gbose)
+try "$work/pc_shared" shared
+# shellcheck disable=SC2046
+"$cc" -static "$here/main.c" -o "$work/pc_static" $(pkg-config --static --cflags --libs gbose)
+try "$work/pc_static" static
+
+# The shared library offers what the header declares, no more and no less.
+sed -n 's/^GBOSE_API.*[ *]\(gbose_[a-z_]*\)(.*/\1/p' "$prefix/include/gbose.h" | sort >"$work/declared"
+nm -D --defined-only "$lib/libgbose.so" | awk '{ print $3 }' | sort >"$work/exported"
+diff "$work/declared" "$work/exported" || fail "declared (<) and exported (>) functions differ"
+
+# It depends on libc and libm only.
+if needed "$lib/libgbose.so" | grep -vE '^(libc|libm|ld-linux[-_a-z0-9]*)\.so'; then
+    fail "the shared library depends on more than libc and libm"
+fi
+
+# The header is C++ too.
+if command -v c++ >/dev/null; then
+    echo '#include <gbose.h>' | c++ -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ -I"$prefix/include" -
+fi
