@@ -136,7 +136,8 @@ typedef struct {
  * The learner's estimates do not change; its count of decisions, and so its place in the random stream,
  * does. Allocates only when n_arms exceeds that of every earlier round.
  * GBOSE_EINVAL if a pointer is NULL or n_arms is 0; GBOSE_ENUMERIC if a context is not finite or too
- * large; GBOSE_ESIZE or GBOSE_ENOMEM. After an error g is unchanged (its scratch memory may have grown). */
+ * large, or (only when contexts and rewards of absurd sizes were mixed) a score is beyond 1e250; GBOSE_ESIZE
+ * or GBOSE_ENOMEM. After an error g is unchanged (its scratch memory may have grown). */
 GBOSE_API int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms);
 
 /* Learn the reward of a decision.
@@ -148,7 +149,7 @@ GBOSE_API int gbose_decide(gbose *g, gbose_decision *out, const double *contexts
  * age in learned rewards. A decision whose reward never comes may be left out. The library does not
  * remember tickets: learning from one twice counts it twice. Never allocates.
  * GBOSE_ETICKET if the bytes are not an intact ticket, GBOSE_EFOREIGN if they belong to another spec or
- * dimension, GBOSE_ENUMERIC if the reward is not finite or too large. */
+ * dimension, GBOSE_ENUMERIC if the reward is not finite or too large, GBOSE_EINVAL if a pointer is NULL. */
 GBOSE_API int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward);
 
 /* ---- what a learner knows -------------------------------------------------------------------------- */
@@ -158,7 +159,8 @@ GBOSE_API int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, doub
 GBOSE_API const double *gbose_coef(const gbose *g);
 
 /* sqrt(x' B^-1 x), the uncertainty along x (gbose_dim(g) doubles) in units of the noise. NaN if x holds a
- * NaN. For the linear learners B is that of the regression with its intercept. */
+ * NaN. For the linear learners B is that of the regression with its intercept, and x has 0 there: it is the
+ * uncertainty of x'mu without the intercept. */
 GBOSE_API double gbose_width(const gbose *g, const double *x);
 
 /* The number of rewards learned, those of merged learners included. */
@@ -179,18 +181,20 @@ GBOSE_API const char *gbose_spec(const gbose *g);
 /* Write the learner's state as bytes: versioned, checksummed, the same on every machine.
  *   size  set to the number of bytes written, or needed: gbose_save(g, NULL, 0, &size) asks for it.
  * GBOSE_EBUFFER if capacity is too small (size is set all the same, the buffer is untouched).
- * Never allocates. */
+ * GBOSE_EINVAL if g or size is NULL. Never allocates. */
 GBOSE_API int gbose_save(const gbose *g, void *buf, size_t capacity, size_t *size);
 
 /* Make a learner from saved bytes. It continues bit for bit where the saved one was, its random stream
  * included. Bytes are checked before they are believed: any change to them is an error.
  *   err  may be NULL.
- * GBOSE_ESTATE, GBOSE_EVERSION, GBOSE_ENOMEM, GBOSE_EINVAL. */
+ * GBOSE_ESTATE, GBOSE_EVERSION, GBOSE_ENOMEM, GBOSE_EINVAL; GBOSE_ESPEC if this version does not know the
+ * learner or one of its options. */
 GBOSE_API int gbose_load(gbose **out, const void *buf, size_t size, gbose_error *err);
 
 /* Draw from another random stream of the same seed from now on, beginning at decision 0. Replicas that
  * work side by side from one saved state should each take a stream of their own: on the same one they
- * would make the same draws. A new learner draws from stream 0. GBOSE_EINVAL if g is NULL. */
+ * would make the same draws. For the same reason take a number that was not used before from the same state:
+ * a new one for every generation of replicas. A new learner draws from stream 0. GBOSE_EINVAL if g is NULL. */
 GBOSE_API int gbose_stream(gbose *g, uint32_t stream);
 
 /* Add what `from` has learned to `into`: afterwards `into` knows what one learner that saw both streams
@@ -200,13 +204,13 @@ GBOSE_API int gbose_stream(gbose *g, uint32_t stream);
  * and, for each, a mark of what it learned next. What is added is what `from` has learned since the last
  * state that both came through: since nothing, when both began new. So this is right:
  *
- *     every worker:  g = load(S); gbose_stream(g, worker); decide and learn; send save(g)
+ *     every worker:  g = load(S); gbose_stream(g, a number of its own); decide and learn; send save(g)
  *     the centre:    g = load(S); for each worker: gbose_merge(g, load(sent)); S = save(g)
  *
  * and these are refused:
  *     GBOSE_EOVERLAP   both hold the same evidence: `from` was merged before (now or when it was smaller),
- *                      or one is a copy of the other that went on. Two replicas on the same stream that saw
- *                      the same first contexts and reward look the same, and are refused too.
+ *                      or one is a copy of the other that went on. Two replicas of the same seed and stream
+ *                      that saw the same first contexts and reward look the same, and are refused too.
  *     GBOSE_EHISTORY   the last state common to both is one that neither was loaded from most recently, so
  *                      that its evidence is not at hand: load it, and merge both into that.
  *     GBOSE_EMISMATCH  another spec or dimension.   GBOSE_EINVAL  NULL, or into == from.

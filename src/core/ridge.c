@@ -5,6 +5,7 @@
 
 #include "core/kernels.h"
 #include "core/memory.h"
+#include "core/normal.h"
 #include "gbose.h"
 
 size_t gbose__triangle(size_t dim)
@@ -28,12 +29,11 @@ static int allocate(struct gbose__ridge *m, size_t dim)
     m->dim = dim;
     m->stride = gbose__pad(dim);
     m->root = gbose__alloc(gbose__triangle(dim), sizeof(double));
-    m->y = gbose__alloc(6 * m->stride, sizeof(double));
-    if (!m->root || !m->y) {
+    m->mu = m->root ? gbose__alloc(5 * m->stride, sizeof(double)) : NULL;
+    if (!m->mu) {
         gbose__ridge_clear(m);
         return GBOSE_ENOMEM;
     }
-    m->mu = m->y + m->stride;
     m->prior = m->mu + m->stride;
     m->x = m->prior + m->stride;
     m->work = m->x + m->stride;
@@ -58,7 +58,7 @@ int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double 
 void gbose__ridge_clear(struct gbose__ridge *m)
 {
     gbose__free(m->root);
-    gbose__free(m->y);
+    gbose__free(m->mu);
     memset(m, 0, sizeof *m);
 }
 
@@ -72,15 +72,8 @@ int gbose__ridge_copy(struct gbose__ridge *to, const struct gbose__ridge *from)
     to->forget = from->forget;
     to->turn = from->turn;
     memcpy(to->root, from->root, gbose__triangle(from->dim) * sizeof(double));
-    memcpy(to->y, from->y, 3 * from->stride * sizeof(double)); /* y, mu, prior */
+    memcpy(to->mu, from->mu, 2 * from->stride * sizeof(double)); /* mu and prior */
     return GBOSE_OK;
-}
-
-double gbose__ridge_last(const struct gbose__ridge *m)
-{
-    const double *r = row(m, m->dim - 1);
-
-    return r[m->dim - 1] * gbose__dot(r, m->y, m->stride);
 }
 
 /* The whole vectors [begin, end) of x that are not zero. */
@@ -115,6 +108,8 @@ void gbose__ridge_apply(const struct gbose__ridge *m, double *out, const double 
 
     for (size_t j = 0; j < m->dim; j++)
         out[j] = row_times(row(m, j), j, x, s);
+    for (size_t j = m->dim; j < m->stride; j++)
+        out[j] = 0;
 }
 
 double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t n)
@@ -131,13 +126,14 @@ double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t 
     return sqrt(sum);
 }
 
-/* Carlson's step for B += w x x'.
+/* Carlson's step for B += w x x', and the step of mu for y += c x.
  *     f = R x,  alpha_j = 1 + w (f_0^2 + ... + f_j^2)
- *     R_j <- sqrt(alpha_{j-1} / alpha_j) R_j - w f_j / sqrt(alpha_{j-1} alpha_j) sum_{i<j} f_i R_i   */
-static void add_outer(struct gbose__ridge *m, const double *x, double w)
+ *     R_j <- sqrt(alpha_{j-1} / alpha_j) R_j - w f_j / sqrt(alpha_{j-1} alpha_j) sum_{i<j} f_i R_i
+ * The whole sum is B_old^-1 x, and over the last alpha it is B_new^-1 x. */
+void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double c)
 {
     struct span s = find_span(x, m->stride);
-    double *sum = m->work, alpha = 1;
+    double *sum = m->work, alpha = 1, miss = c - w * gbose__dot(m->mu, x, m->stride);
 
     memset(sum, 0, m->stride * sizeof(double));
     for (size_t j = s.begin; j < m->dim; j++) {
@@ -150,6 +146,7 @@ static void add_outer(struct gbose__ridge *m, const double *x, double w)
         gbose__rotate(r, sum, sqrt(alpha / next), w * f / (sqrt(alpha) * sqrt(next)), f, gbose__pad(j + 1));
         alpha = next;
     }
+    gbose__axpy(m->mu, miss / alpha, sum, m->stride);
 }
 
 void gbose__ridge_begin(struct gbose__ridge *m)
@@ -162,39 +159,17 @@ void gbose__ridge_begin(struct gbose__ridge *m)
     grow = 1 / sqrt(m->forget);
     for (size_t i = 0, n = gbose__triangle(m->dim); i < n; i++)
         m->root[i] *= grow;
-    for (size_t i = 0; i < m->dim; i++) {
-        m->y[i] *= m->forget;
+    for (size_t i = 0; i < m->dim; i++)
         m->prior[i] *= m->forget;
-    }
     turns = (size_t)ceil(fmin(10 * (1 - m->forget), 1) * (double)m->dim);
     memset(unit, 0, m->stride * sizeof(double));
     while (turns--) {
         size_t i = m->turn;
         unit[i] = 1;
-        add_outer(m, unit, m->lambda - m->prior[i]);
+        gbose__ridge_term(m, unit, m->lambda - m->prior[i], 0);
         unit[i] = 0;
         m->prior[i] = m->lambda;
         m->turn = (i + 1) % m->dim;
-    }
-}
-
-void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double c)
-{
-    if (w > 0)
-        add_outer(m, x, w);
-    if (c != 0)
-        gbose__axpy(m->y, c, x, m->stride);
-}
-
-/* mu = R'(R y) */
-void gbose__ridge_end(struct gbose__ridge *m)
-{
-    memset(m->mu, 0, m->stride * sizeof(double));
-    for (size_t j = 0; j < m->dim; j++) {
-        const double *r = row(m, j);
-        size_t n = gbose__pad(j + 1);
-
-        gbose__axpy(m->mu, gbose__dot(r, m->y, n), r, n);
     }
 }
 
@@ -216,19 +191,36 @@ static void invert_triangle(double *out, const double *in, size_t dim)
     }
 }
 
-/* B += scale (R^-1 R^-T - diag(prior)), y likewise: the evidence of one regression. */
-static void add_evidence(double *B, double *y, double *inverse, const struct gbose__ridge *m, double scale)
+/* mu = R'(R y) */
+static void solve(struct gbose__ridge *m, const double *y)
 {
-    invert_triangle(inverse, m->root, m->dim);
+    memset(m->mu, 0, m->stride * sizeof(double));
     for (size_t j = 0; j < m->dim; j++) {
-        const double *rj = inverse + gbose__triangle_row(j);
+        const double *r = row(m, j);
+        size_t n = gbose__pad(j + 1);
+
+        gbose__axpy(m->mu, gbose__dot(r, y, n), r, n);
+    }
+}
+
+/* The evidence of one regression: B += scale (L L' - diag(prior)) and y += scale L (L'mu), with L = R^-1. There
+ * is room for L, and for L'mu in `half`. */
+static void add_evidence(double *B, double *y, double *L, double *half, const struct gbose__ridge *m,
+                         double scale)
+{
+    invert_triangle(L, m->root, m->dim);
+    memset(half, 0, m->stride * sizeof(double));
+    for (size_t j = 0; j < m->dim; j++)
+        gbose__axpy(half, m->mu[j], L + gbose__triangle_row(j), gbose__pad(j + 1));
+    for (size_t j = 0; j < m->dim; j++) {
+        const double *Lj = L + gbose__triangle_row(j);
         double *b = B + gbose__triangle_row(j);
 
         for (size_t i = 0; i <= j; i++)
-            b[i] += scale * gbose__dot(rj, inverse + gbose__triangle_row(i), gbose__pad(i + 1));
+            b[i] += scale * gbose__dot(Lj, L + gbose__triangle_row(i), gbose__pad(i + 1));
         b[j] -= scale * m->prior[j];
+        y[j] += scale * gbose__dot(Lj, half, gbose__pad(j + 1));
     }
-    gbose__axpy(y, scale, m->y, m->stride);
 }
 
 /* In place: the lower triangle of B becomes L with B = L L'. 0 if B is not positive definite. */
@@ -258,24 +250,25 @@ int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into
                        const struct gbose__ridge *from, const struct gbose__ridge *common, double steps)
 {
     size_t size = gbose__triangle(into->dim);
-    double *B, *inverse;
+    double *B, *L, *y, *half;
     int rc = gbose__ridge_copy(out, into);
 
     if (rc)
         return rc;
-    B = gbose__alloc(2 * size, sizeof(double));
+    B = gbose__alloc(2 * size + 2 * into->stride, sizeof(double));
     if (!B) {
         gbose__ridge_clear(out);
         return GBOSE_ENOMEM;
     }
-    inverse = B + size;
-    memset(out->y, 0, out->stride * sizeof(double));
+    L = B + size;
+    y = L + size;
+    half = y + into->stride;
     for (size_t j = 0; j < into->dim; j++)
         B[gbose__triangle_row(j) + j] = into->prior[j];
-    add_evidence(B, out->y, inverse, into, 1);
-    add_evidence(B, out->y, inverse, from, 1);
+    add_evidence(B, y, L, half, into, 1);
+    add_evidence(B, y, L, half, from, 1);
     if (common)
-        add_evidence(B, out->y, inverse, common, -pow(from->forget, steps));
+        add_evidence(B, y, L, half, common, -gbose__exp(steps * gbose__log(from->forget)));
     /* B = L L' and B^-1 = R'R with R = L^-1 */
     if (!cholesky(B, into->dim)) {
         gbose__free(B);
@@ -283,8 +276,8 @@ int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into
         return GBOSE_ENUMERIC;
     }
     invert_triangle(out->root, B, into->dim);
+    solve(out, y);
     gbose__free(B);
-    gbose__ridge_end(out);
     return GBOSE_OK;
 }
 
@@ -294,7 +287,7 @@ void gbose__ridge_write(const struct gbose__ridge *m, struct gbose__writer *w)
 {
     for (size_t j = 0; j < m->dim; j++)
         gbose__put_doubles(w, row(m, j), j + 1);
-    gbose__put_doubles(w, m->y, m->dim);
+    gbose__put_doubles(w, m->mu, m->dim);
     gbose__put_doubles(w, m->prior, m->dim);
     gbose__put_u64(w, m->turn);
 }
@@ -309,13 +302,11 @@ void gbose__ridge_read(struct gbose__ridge *m, struct gbose__reader *r)
             bad |= !isfinite(row(m, j)[i]);
         bad |= !(row(m, j)[j] > 0);
     }
-    gbose__get_doubles(r, m->y, m->dim);
+    gbose__get_doubles(r, m->mu, m->dim);
     gbose__get_doubles(r, m->prior, m->dim);
     for (size_t j = 0; j < m->dim; j++)
-        bad |= !isfinite(m->y[j]) || !(m->prior[j] > 0 && m->prior[j] <= m->lambda);
+        bad |= !isfinite(m->mu[j]) || !(m->prior[j] > 0 && m->prior[j] <= m->lambda);
     m->turn = (size_t)gbose__get_u64(r);
     bad |= m->turn >= m->dim;
     r->bad |= bad;
-    if (!r->bad)
-        gbose__ridge_end(m);
 }

@@ -2,10 +2,15 @@
  *
  *     B = P + sum w x x'      y = sum c x       mu = B^-1 y
  *
- * P is the prior, lambda I. What is stored is the lower triangle R with B^-1 = R'R (R is the transpose of
- * the S of the literature): then x'B^-1 x = ||R x||^2 is never negative, and every x meets R once. A
+ * P is the prior, lambda I. What is stored is mu and the lower triangle R with B^-1 = R'R (R is the transpose
+ * of the S of the literature): then x'B^-1 x = ||R x||^2 is never negative, and every x meets R once. A
  * rank-one term is added by Carlson's square-root step (AIAA Journal 11, 1973), which keeps R triangular
- * with a positive diagonal.
+ * with a positive diagonal, and which gives B^-1 x on the way. With it mu follows by
+ *
+ *     mu <- mu + B_new^-1 x (c - w x'mu)
+ *
+ * whose rounding errors shrink as evidence grows, and which forms no number of the size of y: contexts and
+ * rewards may be of any size.
  *
  * With forget = rho < 1 each step first multiplies the evidence by rho. That would let the prior vanish,
  * so that B^-1 grows without bound along quiet directions: it is put back one coordinate after another, in
@@ -24,7 +29,6 @@ struct gbose__ridge {
     size_t stride; /* dim, padded */
     double lambda, forget;
     double *root;  /* R, row after row; row j is padded to a whole number of vectors */
-    double *y;     /* stride */
     double *mu;    /* stride */
     double *prior; /* diagonal of P, stride */
     size_t turn;   /* the coordinate of P that is next in turn */
@@ -48,15 +52,10 @@ int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double 
 void gbose__ridge_clear(struct gbose__ridge *m);
 int gbose__ridge_copy(struct gbose__ridge *to, const struct gbose__ridge *from);
 
-/* One reward: begin (forget), any number of terms, end (compute mu; who needs only the last coefficient may
- * leave it out). A term is B += w x x', y += c x, w >= 0;
- * x has `stride` entries and may be m->x. */
+/* One reward: begin (forget), then any number of terms. A term is B += w x x', y += c x, w >= 0; x has
+ * `stride` entries and may be m->x. */
 void gbose__ridge_begin(struct gbose__ridge *m);
 void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double c);
-void gbose__ridge_end(struct gbose__ridge *m);
-
-/* The last coefficient alone, in time of order dim: R is a lower triangle, so it needs only its last row. */
-double gbose__ridge_last(const struct gbose__ridge *m);
 
 /* out = R x, stride entries each. Zeros at either end of x cost nothing. */
 void gbose__ridge_apply(const struct gbose__ridge *m, double *out, const double *x);
@@ -70,7 +69,7 @@ double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t 
 int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into,
                        const struct gbose__ridge *from, const struct gbose__ridge *common, double steps);
 
-/* R without padding, y, P, turn. */
+/* R without padding, mu, P, turn. */
 void gbose__ridge_write(const struct gbose__ridge *m, struct gbose__writer *w);
 void gbose__ridge_read(struct gbose__ridge *m, struct gbose__reader *r);
 

@@ -46,7 +46,20 @@ double gbose__rng_uniform(struct gbose__rng *rng)
     return (double)(gbose__rng_u64(rng) >> 11) * 0x1p-53;
 }
 
+/* In (0, 1), both ends excluded: an odd multiple of 2^-53. */
+static double open_uniform(struct gbose__rng *rng)
+{
+    return ((double)(gbose__rng_u64(rng) >> 12) + 0.5) * 0x1p-52;
+}
+
 double gbose__rng_normal(struct gbose__rng *rng)
 {
-    return gbose__normal_quantile(((double)(gbose__rng_u64(rng) >> 12) + 0.5) * 0x1p-52);
+    return gbose__normal_quantile(open_uniform(rng));
+}
+
+void gbose__rng_normals(struct gbose__rng *rng, double *z, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        z[i] = open_uniform(rng);
+    gbose__normal_quantiles(z, n);
 }

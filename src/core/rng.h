@@ -6,6 +6,7 @@
 #ifndef GBOSE_CORE_RNG_H
 #define GBOSE_CORE_RNG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Purposes below 64 belong to learners, those from 64 on to simulated worlds. */
@@ -32,7 +33,8 @@ uint64_t gbose__rng_u64(struct gbose__rng *rng);
 /* In [0, 1): a multiple of 2^-53. */
 double gbose__rng_uniform(struct gbose__rng *rng);
 
-/* Standard normal, by inversion of one uniform. */
+/* Standard normal, by inversion of one uniform; and n of them, the same as one after the other. */
 double gbose__rng_normal(struct gbose__rng *rng);
+void gbose__rng_normals(struct gbose__rng *rng, double *z, size_t n);
 
 #endif

@@ -7,19 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int gbose__fail(gbose_error *err, int code, const char *format, ...)
-{
-    va_list args;
-
-    if (err) {
-        err->code = code;
-        va_start(args, format);
-        vsnprintf(err->text, sizeof err->text, format, args);
-        va_end(args);
-    }
-    return code;
-}
-
 /* ---- numbers, with a decimal point whatever the process's locale says ---- */
 
 static int begin_c_locale(locale_t *old, locale_t *c)
@@ -37,13 +24,31 @@ static void end_c_locale(locale_t old, locale_t c)
     freelocale(c);
 }
 
+int gbose__fail(gbose_error *err, int code, const char *format, ...)
+{
+    locale_t old, c;
+    va_list args;
+    int switched;
+
+    if (err) {
+        err->code = code;
+        switched = !begin_c_locale(&old, &c);
+        va_start(args, format);
+        vsnprintf(err->text, sizeof err->text, format, args);
+        va_end(args);
+        if (switched)
+            end_c_locale(old, c);
+    }
+    return code;
+}
+
 static int read_double(double *out, const char *text)
 {
     char *end;
 
     if (!*text || text[strspn(text, "0123456789+-.eE")])
         return 0;
-    *out = strtod(text, &end);
+    *out = strtod(text, &end) + 0.0; /* -0 is 0 */
     return !*end && isfinite(*out);
 }
 
@@ -63,13 +68,16 @@ static int read_integer(uint64_t *out, const char *text)
     return 1;
 }
 
-/* The shortest text that reads back as the same number. */
+/* The shortest text that reads back as the same number; of two, the one without an exponent. */
 static void write_double(char *buf, size_t capacity, double x)
 {
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(buf, capacity, "%.*g", digits, x);
-        if (strtod(buf, NULL) == x)
-            return;
+    char text[32];
+
+    snprintf(buf, capacity, "%.17g", x);
+    for (int digits = 17; digits > 0; digits--) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (strtod(text, NULL) == x && strlen(text) < strlen(buf))
+            snprintf(buf, capacity, "%s", text);
     }
 }
 
@@ -158,7 +166,12 @@ static int describe(char *buf, size_t capacity, const gbose_option *o, int with_
 
 int gbose_option_accepts(char *buf, size_t capacity, const gbose_option *option)
 {
-    return describe(buf, capacity, option, 0);
+    locale_t old, c;
+    int switched = !begin_c_locale(&old, &c), length = describe(buf, capacity, option, 0);
+
+    if (switched)
+        end_c_locale(old, c);
+    return length;
 }
 
 /* ---- reading ---- */

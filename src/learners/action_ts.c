@@ -9,7 +9,7 @@
  *   p_i        round->aside    P(x_i'mu~ > 0), clipped to [p_min, p_max]
  *   pi         round->pmf      pi_i = q_i p_i; the base arm has what is left
  *   B          g->model        lambda I + sum p (1 - p) x x'
- *   y          g->model.y      sum (1{a > 0} - p) x r
+ *   mu         g->model.mu     B^-1 sum (1{a > 0} - p) x r
  *
  * The paper draws the rival of the base arm from q, then plays it with its probability p. Here the arm is
  * drawn from pi; when it is the base arm, the rival is drawn afterwards from its law given that. The joint

@@ -10,7 +10,7 @@
 #include "learners/lineage.h"
 
 #define TICKET_MAGIC UINT64_C(0x314b5445534f4247) /* the bytes "GBOSETK1" */
-#define TICKET_HEADER 7                           /* words before the level and the terms */
+#define TICKET_HEADER 8                           /* words before the level and the terms */
 
 /* Limits that keep every later product finite: contexts are at most GBOSE_MAX_INPUT, centred ones twice
  * that; an intercept or a score beyond these can only come from sums that have already lost all meaning. */
@@ -96,8 +96,8 @@ static int build(gbose *g, const struct gbose__value *value, size_t dim, gbose_e
     if (gbose__spec_write(spec, info, value, NULL))
         return GBOSE_ENOMEM;
     g->spec = gbose__alloc(strlen(spec) + 1, 1);
-    g->lineage = gbose__lineage_new();
-    if (!g->spec || !g->lineage)
+    g->lineage = g->spec ? gbose__lineage_new() : NULL;
+    if (!g->lineage)
         return GBOSE_ENOMEM;
     memcpy(g->spec, spec, strlen(spec) + 1);
 
@@ -106,8 +106,6 @@ static int build(gbose *g, const struct gbose__value *value, size_t dim, gbose_e
     if (g->kind->linear && g->set.intercept)
         model_dim++;
     rc = gbose__ridge_init(&g->model, model_dim, g->set.lambda, g->set.forget);
-    if (!rc)
-        gbose__ridge_end(&g->model);
     if (!rc && !g->kind->linear && g->set.intercept)
         rc = gbose__ridge_init(&g->level, dim + 1, 1, g->set.forget);
     g->round.stride = g->model.stride;
@@ -225,8 +223,8 @@ static int round_reserve(gbose *g, size_t n)
     round = *old;
     support = gbose__ball_support(n, g->model.dim);
     round.ticket_capacity = 8 * ticket_words(g, terms);
-    round.context = gbose__alloc(3 * n + 2, row);
-    round.score = gbose__alloc(4 * n, sizeof(double));
+    round.context = gbose__alloc(3 * n + 2 * GBOSE__LANES + 2, row);
+    round.score = gbose__alloc(5 * n + GBOSE__LANES, sizeof(double));
     round.live = gbose__alloc(2 * n, sizeof(size_t));
     round.ball.support = gbose__alloc(support, sizeof(size_t));
     round.ball.weight = gbose__alloc(support + 2, support * sizeof(double));
@@ -237,12 +235,13 @@ static int round_reserve(gbose *g, size_t n)
         return GBOSE_ENOMEM;
     }
     round.image = round.context + n * stride;
-    round.matrix = round.image + n * stride;
-    round.centre = round.matrix + n * stride;
+    round.matrix = round.image + (n + GBOSE__LANES) * stride;
+    round.centre = round.matrix + (n + GBOSE__LANES) * stride;
     round.ball.centre = round.centre + stride;
     round.pmf = round.score + n;
     round.aside = round.pmf + n;
     round.radius = round.aside + n;
+    round.swing = round.radius + n;
     round.order = round.live + n;
     round.ball.capacity = support;
     round.ball.pull = round.ball.weight + support;
@@ -272,6 +271,19 @@ void gbose__images(const gbose *g, struct gbose__round *round)
 void gbose__decision_rng(const gbose *g, struct gbose__rng *rng, unsigned purpose)
 {
     gbose__rng_init(rng, g->seed, g->stream, purpose, g->decisions);
+}
+
+/* What off-policy evaluation stands on: probabilities, one for each arm, that add up to 1. */
+static int is_distribution(const double *pmf, size_t n)
+{
+    double sum = 0;
+    int fine = 1;
+
+    for (size_t i = 0; i < n; i++) {
+        fine &= pmf[i] >= 0;
+        sum += pmf[i];
+    }
+    return fine && fabs(sum - 1) < 1e-9;
 }
 
 /* The one place where arms are drawn. An arm of probability zero is never drawn, whatever rounding does. */
@@ -312,6 +324,7 @@ static void write_ticket(gbose *g, struct gbose__round *round, size_t arm)
     round->n_terms = 0;
     gbose__put_u64(w, TICKET_MAGIC);
     gbose__put_u64(w, g->fingerprint);
+    gbose__put_u64(w, g->seed);
     gbose__put_u64(w, g->stream);
     gbose__put_u64(w, g->decisions);
     gbose__put_u64(w, arm);
@@ -337,11 +350,11 @@ int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n
         return GBOSE_EINVAL;
     if (n_arms > SIZE_MAX / sizeof(double) / g->dim)
         return GBOSE_ESIZE;
-    if (!within(contexts, n_arms * g->dim, GBOSE_MAX_INPUT))
-        return GBOSE_ENUMERIC;
-    rc = round_reserve(g, n_arms);
+    rc = round_reserve(g, n_arms); /* before the contexts are read: an absurd n_arms ends here */
     if (rc)
         return rc;
+    if (!within(contexts, n_arms * g->dim, GBOSE_MAX_INPUT))
+        return GBOSE_ENUMERIC;
     round = &g->round;
     round->n = n_arms;
     round->draws = 0;
@@ -352,11 +365,13 @@ int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n
             row[g->dim] = 1;
         round->score[i] = gbose__dot(row, g->model.mu, round->stride);
     }
-    round->level = g->level.dim ? gbose__ridge_last(&g->level) : 0;
+    round->level = g->level.dim ? g->level.mu[g->dim] : 0;
     if (!within(round->score, n_arms, MAX_SCORE) || !within(&round->level, 1, MAX_LEVEL))
         return GBOSE_ENUMERIC;
 
     g->kind->decide(g, round);
+    if (!is_distribution(round->pmf, n_arms))
+        return GBOSE_ENUMERIC;
     arm = draw(g, round);
     write_ticket(g, round, arm);
     g->decisions++;
@@ -410,15 +425,12 @@ static void apply_terms(gbose *g, struct gbose__reader r, uint64_t terms, double
         gbose__ridge_begin(&g->level);
         gbose__ridge_term(&g->level, g->level.x, 1, reward);
     }
-    if (!terms && g->model.forget == 1)
-        return;
     gbose__ridge_begin(&g->model);
     while (terms--) {
         double w = gbose__get_double(&r), c = gbose__get_double(&r);
         read_x(g, &g->model, &r);
         gbose__ridge_term(&g->model, g->model.x, w, c * (reward - level));
     }
-    gbose__ridge_end(&g->model);
 }
 
 int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward)
@@ -436,7 +448,7 @@ int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward)
         return GBOSE_ETICKET;
     if (gbose__get_u64(&r) != g->fingerprint)
         return GBOSE_EFOREIGN;
-    for (int i = 0; i < 4; i++) /* stream, decision, arm, probability: they make the checksum unique */
+    for (int i = 0; i < 5; i++) /* seed, stream, decision, arm, probability: they make the checksum unique */
         gbose__get_u64(&r);
     terms = gbose__get_u64(&r);
     if (terms > ticket_size || ticket_size != 8 * ticket_words(g, (size_t)terms))

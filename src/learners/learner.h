@@ -28,11 +28,12 @@ struct gbose__round {
     size_t draws;    /* samples behind pmf, 0: exact */
     double level;    /* to be subtracted from this round's reward; 0 where there is no intercept */
     double *context; /* n rows: the contexts, padded; with a last feature 1 where there is an intercept */
-    double *image;   /* n rows: R b */
+    double *image;   /* n rows and a vector's worth more: R b */
     double *score;   /* n: b'mu */
     double *pmf;     /* n: filled by decide */
     double *aside;   /* n: scratch, free for the learner to use between decide and explain */
     double *radius;  /* n: scratch */
+    double *swing;   /* n and a vector more: scratch */
     double *centre;  /* one row: scratch */
     double *matrix;  /* n rows: scratch */
     size_t *live;    /* n: indices of the arms still in play */

@@ -72,12 +72,19 @@ int gbose__lineage_loaded(struct gbose__lineage *lineage, uint64_t state, uint64
     return GBOSE_OK;
 }
 
+static int has_mark(const struct gbose__point *p, uint64_t mark)
+{
+    for (size_t i = 0; i < p->n_marks; i++)
+        if (p->mark[i] == mark)
+            return 1;
+    return 0;
+}
+
 static int share_mark(const struct gbose__point *a, const struct gbose__point *b)
 {
     for (size_t i = 0; i < a->n_marks; i++)
-        for (size_t j = 0; j < b->n_marks; j++)
-            if (a->mark[i] == b->mark[j])
-                return 1;
+        if (has_mark(b, a->mark[i]))
+            return 1;
     return 0;
 }
 
@@ -108,7 +115,7 @@ int gbose__lineage_reserve(struct gbose__lineage *into, const struct gbose__line
 {
     size_t more = from->point[common->from].n_marks;
 
-    for (size_t i = common->into; i < into->n; i++) {
+    for (size_t i = 0; i < into->n; i++) {
         struct gbose__point *p = &into->point[i];
         uint64_t *mark;
 
@@ -125,16 +132,16 @@ int gbose__lineage_reserve(struct gbose__lineage *into, const struct gbose__line
     return GBOSE_OK;
 }
 
+/* All points get them, those before the common one too: what came since that came since them as well. */
 void gbose__lineage_join(struct gbose__lineage *into, const struct gbose__lineage *from,
                          const struct gbose__common *common)
 {
     const struct gbose__point *other = &from->point[common->from];
 
-    for (size_t i = common->into; i < into->n; i++) {
-        struct gbose__point *p = &into->point[i];
-        memcpy(p->mark + p->n_marks, other->mark, other->n_marks * sizeof *p->mark);
-        p->n_marks += other->n_marks;
-    }
+    for (size_t i = 0; i < into->n; i++)
+        for (size_t k = 0; k < other->n_marks; k++)
+            if (!has_mark(&into->point[i], other->mark[k]))
+                into->point[i].mark[into->point[i].n_marks++] = other->mark[k];
 }
 
 void gbose__lineage_write(const struct gbose__lineage *lineage, struct gbose__writer *w)
@@ -152,7 +159,7 @@ void gbose__lineage_write(const struct gbose__lineage *lineage, struct gbose__wr
 
 int gbose__lineage_read(struct gbose__lineage *lineage, struct gbose__reader *r)
 {
-    uint64_t n = gbose__get_u64(r);
+    uint64_t n = gbose__get_u64(r), before = 0;
 
     if (n < 1 || n > GBOSE__MAX_POINTS) {
         r->bad = 1;
@@ -164,6 +171,8 @@ int gbose__lineage_read(struct gbose__lineage *lineage, struct gbose__reader *r)
         struct gbose__point *p = &lineage->point[lineage->n];
         uint64_t state = gbose__get_u64(r), learned = gbose__get_u64(r), marks = gbose__get_u64(r);
 
+        r->bad |= learned < before; /* rewards learned never become fewer */
+        before = learned;
         if (marks > r->left / 8) {
             r->bad = 1;
             marks = 0;

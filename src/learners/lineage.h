@@ -48,7 +48,7 @@ struct gbose__common {
 int gbose__lineage_common(struct gbose__common *common, const struct gbose__lineage *into,
                           const struct gbose__lineage *from);
 
-/* Take over the marks of `from` since the common point. Reserve first (it may fail), then join. */
+/* Take over the marks that `from` has at the common point. Reserve first (it may fail), then join. */
 int gbose__lineage_reserve(struct gbose__lineage *into, const struct gbose__lineage *from,
                            const struct gbose__common *common);
 void gbose__lineage_join(struct gbose__lineage *into, const struct gbose__lineage *from,

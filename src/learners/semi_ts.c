@@ -9,7 +9,7 @@
  *   bbar       round->centre   sum_i pi_i b_i
  *   X                          b_a - bbar
  *   B          g->model        lambda I + sum [ 2 X X' + 2 sum_i pi_i (b_i - bbar)(b_i - bbar)' ]
- *   y          g->model.y      sum 4 X r
+ *   mu         g->model.mu     B^-1 sum 4 X r
  *
  * The form with the factors 2 and 4 is that of the authors' program; the paper's has half of each, which is
  * the same with lambda and gamma^2 halved.

@@ -65,6 +65,8 @@ static int read_state(gbose **out, struct gbose__reader *r, uint64_t checksum, g
     g->learned = gbose__get_u64(r);
     rc = gbose__lineage_read(g->lineage, r);
     if (!rc && !r->bad)
+        r->bad = g->learned < g->lineage->point[g->lineage->n - 1].learned;
+    if (!rc && !r->bad)
         gbose__ridge_read(&g->model, r);
     if (!rc && !r->bad && g->level.dim)
         gbose__ridge_read(&g->level, r);

@@ -47,13 +47,42 @@ static void factor_covariance(double *L, const double *D, size_t rows, size_t st
     }
 }
 
+/* The columns of a matrix of `rows` rows, scaled, each padded to whole vectors. */
+static void transpose(double *out, const double *in, size_t rows, size_t columns, size_t stride, double scale)
+{
+    size_t height = gbose__pad(rows);
+
+    for (size_t k = 0; k < columns; k++)
+        for (size_t a = 0; a < height; a++)
+            out[k * height + a] = a < rows ? scale * in[a * stride + k] : 0;
+}
+
+/* The best arm when the rivals' leads are off their means by sign times round->swing. */
+static size_t winner(const struct gbose__round *round, size_t leader, size_t rivals, double sign)
+{
+    size_t best = leader;
+    double best_lead = 0;
+
+    for (size_t a = 0; a < rivals; a++) {
+        size_t i = round->live[a];
+        double lead = round->score[i] - round->score[leader] + sign * round->swing[a];
+
+        if (lead > best_lead || (lead == best_lead && i < best)) {
+            best_lead = lead;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Samples come in mirrored pairs: a draw of the normal law and its reflection, which has the same law. */
 size_t gbose__best_arm_law(double *pmf, struct gbose__round *round, size_t first, size_t dim, double scale,
                            size_t draws, struct gbose__rng *rng)
 {
     const double *score = round->score;
     size_t leader = first + gbose__argmax(score + first, round->n - first), columns, rivals = 0;
-    size_t *rival = round->live;
-    double *W = round->image, *z = round->centre;
+    size_t *rival = round->live, stride = round->stride, height;
+    double *swing = round->swing, *z = round->centre, *column;
 
     memset(pmf, 0, round->n * sizeof *pmf);
     for (size_t i = first; i < round->n; i++) {
@@ -68,41 +97,37 @@ size_t gbose__best_arm_law(double *pmf, struct gbose__round *round, size_t first
     if (rivals == 1) {
         size_t i = rival[0];
         double distance = sqrt(gbose__distance2(image(round, i), image(round, leader), round->stride));
-        double lead = (score[leader] - score[i]) / (scale * distance);
+        double sds = (score[leader] - score[i]) / (scale * distance);
 
-        pmf[leader] = gbose__normal_cdf(lead);
-        pmf[i] = gbose__normal_cdf(-lead);
+        pmf[leader] = gbose__normal_cdf(sds);
+        pmf[i] = gbose__normal_cdf(-sds);
         return 0;
     }
 
-    /* D into the first rows of `matrix`, its factor (if smaller) into those of `image` */
+    height = gbose__pad(rivals);
+    /* D into `matrix`; its factor, if that is smaller, into `image`; what is used, column by column, into
+     * the other of the two */
     for (size_t a = 0; a < rivals; a++)
-        for (size_t i = 0; i < round->stride; i++)
-            round->matrix[a * round->stride + i] = image(round, rival[a])[i] - image(round, leader)[i];
+        for (size_t i = 0; i < stride; i++)
+            round->matrix[a * stride + i] = image(round, rival[a])[i] - image(round, leader)[i];
     if (rivals <= dim) {
-        factor_covariance(W, round->matrix, rivals, round->stride);
+        factor_covariance(round->image, round->matrix, rivals, stride);
         columns = rivals;
+        column = round->matrix;
+        transpose(column, round->image, rivals, columns, stride, scale);
     } else {
-        W = round->matrix;
         columns = dim;
+        column = round->image;
+        transpose(column, round->matrix, rivals, columns, stride, scale);
     }
-    memset(z, 0, round->stride * sizeof(double));
-    for (size_t m = 0; m < draws; m++) {
-        size_t best = leader;
-        double best_lead = 0;
-
-        for (size_t i = 0; i < columns; i++)
-            z[i] = gbose__rng_normal(rng);
-        for (size_t a = 0; a < rivals; a++) {
-            size_t i = rival[a];
-            double lead =
-                score[i] - score[leader] + scale * gbose__dot(W + a * round->stride, z, gbose__pad(columns));
-            if (lead > best_lead || (lead == best_lead && i < best)) {
-                best_lead = lead;
-                best = i;
-            }
-        }
-        pmf[best]++;
+    for (size_t m = 0; m < draws; m += 2) {
+        gbose__rng_normals(rng, z, columns);
+        memset(swing, 0, height * sizeof(double));
+        for (size_t k = 0; k < columns; k++)
+            gbose__axpy(swing, z[k], column + k * height, height);
+        pmf[winner(round, leader, rivals, 1)]++;
+        if (m + 1 < draws)
+            pmf[winner(round, leader, rivals, -1)]++;
     }
     for (size_t i = first; i < round->n; i++)
         pmf[i] /= (double)draws;
