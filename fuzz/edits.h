@@ -1,0 +1,162 @@
+/* What the fuzzers share: intact bytes of any learner, edits to them that the fuzzer's input spells out, and a
+ * right checksum afterwards, so that the fuzzer gets past it. */
+#ifndef GBOSE_FUZZ_EDITS_H
+#define GBOSE_FUZZ_EDITS_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../include/gbose.h"
+#include "../src/core/bytes.h"
+
+#define DIM 2
+#define MAX_ARMS 6
+#define MAX_BYTES 8192
+
+struct input {
+    const uint8_t *at;
+    size_t left;
+};
+
+static inline uint8_t next_byte(struct input *in)
+{
+    if (!in->left)
+        return 0;
+    in->left--;
+    return *in->at++;
+}
+
+static inline uint64_t next_word(struct input *in)
+{
+    uint64_t word = 0;
+
+    for (int i = 0; i < 8; i++)
+        word |= (uint64_t)next_byte(in) << (8 * i);
+    return word;
+}
+
+static inline double next_double(struct input *in)
+{
+    uint64_t word = next_word(in);
+    double value;
+
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+/* A learner that the input chooses. */
+static inline gbose *choose_learner(struct input *in)
+{
+    static const char *const options[] = {"seed=2", "intercept=1", "intercept=0", "forget=0.9", "lambda=0.5"};
+    const gbose_info *info;
+    size_t n = 0;
+    char spec[80];
+    gbose *g = NULL;
+
+    while (gbose_learner_at(n))
+        n++;
+    info = gbose_learner_at(next_byte(in) % n);
+    strcpy(spec, info->name);
+    strcat(spec, ":");
+    strcat(spec, options[next_byte(in) % 5]);
+    for (size_t i = 0; i < info->n_options; i++)
+        if (!strcmp(info->options[i].name, "draws")) /* quick rounds, more of them */
+            strcat(spec, ",draws=3");
+    if (gbose_new(&g, spec, DIM, NULL) != GBOSE_OK)
+        abort();
+    return g;
+}
+
+/* Decide among fixed arms. */
+static inline int decide(gbose *g, gbose_decision *d, unsigned seed)
+{
+    double contexts[MAX_ARMS * 16];
+    size_t dim = gbose_dim(g), n = 1 + seed % MAX_ARMS;
+
+    if (dim > 16)
+        return GBOSE_EINVAL;
+    for (size_t i = 0; i < n * dim; i++)
+        contexts[i] = (double)((seed + 7 * i * i) % 11) / 5 - 1;
+    return gbose_decide(g, d, contexts, n);
+}
+
+static inline void play(gbose *g, unsigned rounds)
+{
+    for (unsigned t = 0; t < rounds; t++) {
+        gbose_decision d;
+
+        if (decide(g, &d, 5 * t + 3) == GBOSE_OK)
+            gbose_learn(g, d.ticket, d.ticket_size, t % 3);
+    }
+}
+
+/* Edits, a command byte each, until the input ends; then the checksum. Returns the new size. */
+static inline size_t edit(uint8_t *bytes, size_t size, struct input *in)
+{
+    static const uint64_t odd[] = {0,
+                                   1,
+                                   UINT64_MAX,
+                                   UINT64_C(1) << 63,
+                                   UINT64_C(1) << 32,
+                                   UINT64_C(0x7ff8000000000000),
+                                   UINT64_C(0x7ff0000000000000),
+                                   UINT64_C(0x7fefffffffffffff)};
+
+    while (in->left) {
+        uint8_t command = next_byte(in);
+        size_t words = size / 8,
+               place = (next_byte(in) | (size_t)next_byte(in) << 8) % (words ? words : 1) * 8;
+        struct gbose__writer w = {bytes + place, 0};
+
+        switch (command % 6) {
+        case 0: /* a word */
+            if (place + 8 <= size)
+                gbose__put_u64(&w, next_word(in));
+            break;
+        case 1: /* an odd word */
+            if (place + 8 <= size)
+                gbose__put_u64(&w, odd[next_byte(in) % 8]);
+            break;
+        case 2: /* a byte */
+            if (place < size)
+                bytes[place + next_byte(in) % 8] = next_byte(in);
+            break;
+        case 3: /* cut */
+            size = place;
+            break;
+        case 4: /* a word more */
+            if (size + 8 <= MAX_BYTES) {
+                memmove(bytes + place + 8, bytes + place, size - place);
+                gbose__put_u64(&w, next_word(in));
+                size += 8;
+            }
+            break;
+        default: /* a word less */
+            if (place + 8 <= size) {
+                memmove(bytes + place, bytes + place + 8, size - place - 8);
+                size -= 8;
+            }
+            break;
+        }
+    }
+    if (size >= 8) {
+        struct gbose__writer w = {bytes + size - 8, 0};
+
+        gbose__put_u64(&w, gbose__checksum(bytes, size - 8));
+    }
+    return size;
+}
+
+/* The bytes in memory of exactly their size, so that a read past the end is seen. */
+static inline void *exactly(const void *bytes, size_t size)
+{
+    void *copy = malloc(size ? size : 1);
+
+    if (!copy)
+        abort();
+    memcpy(copy, bytes, size);
+    return copy;
+}
+
+#endif

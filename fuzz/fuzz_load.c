@@ -1,0 +1,55 @@
+/* Saved states with a right checksum and wrong contents: refused, or a learner that can be used, saved and
+ * loaded again. */
+#include "edits.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void use(gbose *g, const gbose *other)
+{
+    uint8_t state[MAX_BYTES];
+    size_t size;
+    gbose *again = NULL;
+    gbose_decision d;
+
+    if (gbose_save(g, state, sizeof state, &size) == GBOSE_OK) {
+        if (gbose_load(&again, state, size, NULL) != GBOSE_OK)
+            abort(); /* what was loaded and saved can be loaded */
+        gbose_free(again);
+    }
+    play(g, 8);
+    if (decide(g, &d, 4) == GBOSE_OK && d.arm >= d.n_arms)
+        abort();
+    (void)gbose_merge(g, other);
+    play(g, 2);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct input in = {data, size};
+    uint8_t state[MAX_BYTES];
+    size_t state_size;
+    gbose *young = choose_learner(&in), *g = NULL, *forged = NULL;
+    void *bytes;
+    int rc;
+
+    play(young, next_byte(&in) % 8);
+    if (gbose_save(young, state, sizeof state, &state_size) != GBOSE_OK ||
+        gbose_load(&g, state, state_size, NULL) != GBOSE_OK)
+        abort();
+    gbose_stream(g, 1);
+    play(g, next_byte(&in) % 8);
+    if (gbose_save(g, state, sizeof state, &state_size) != GBOSE_OK)
+        abort();
+    state_size = edit(state, state_size, &in);
+    bytes = exactly(state, state_size);
+    rc = gbose_load(&forged, bytes, state_size, NULL);
+    free(bytes);
+    if ((rc == GBOSE_OK) != (forged != NULL))
+        abort();
+    if (forged)
+        use(forged, young);
+    gbose_free(forged);
+    gbose_free(g);
+    gbose_free(young);
+    return 0;
+}

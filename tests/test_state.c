@@ -1,0 +1,658 @@
+/* Saving and loading: a loaded learner goes on bit for bit; bytes that were changed are refused, and so are
+ * forged ones whose checksum is right but whose contents make no sense. */
+#include "support/players.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIM 3
+#define EVERY_FLAVOUR (INTERCEPT | FORGET)
+
+/* A learner with a past: a saved state that it came through, evidence since, a stream of its own. */
+static gbose *seasoned(const char *spec)
+{
+    gbose *young = new_player(spec, DIM), *g;
+    struct random rng = {31};
+
+    play(young, 20, &rng, NULL);
+    g = duplicate(young);
+    gbose_free(young);
+    assert_int_equal(gbose_stream(g, 3), GBOSE_OK);
+    play(g, 20, &rng, NULL);
+    return g;
+}
+
+/* ---- what is right ---- */
+
+static void check_goes_on(const char *spec)
+{
+    gbose *a = seasoned(spec), *b = duplicate(a);
+    struct random rng = {32};
+    double x[DIM] = {0.3, -1.5, 2};
+    double width_a = gbose_width(a, x), width_b = gbose_width(b, x);
+
+    assert_string_equal(gbose_spec(b), gbose_spec(a));
+    assert_int_equal(gbose_dim(b), DIM);
+    assert_int_equal(gbose_rounds(b), gbose_rounds(a));
+    assert_int_equal(gbose_decisions(b), gbose_decisions(a));
+    assert_memory_equal(gbose_coef(b), gbose_coef(a), DIM * sizeof(double));
+    assert_memory_equal(&width_b, &width_a, sizeof width_a);
+    assert_same_but_lineage(a, b);
+    assert_play_alike(a, b, 200, &rng);
+    assert_same_but_lineage(a, b);
+    gbose_free(a);
+    gbose_free(b);
+}
+
+static void a_loaded_learner_goes_on_bit_for_bit(void **state)
+{
+    (void)state;
+    for_each_spec(check_goes_on, EVERY_FLAVOUR);
+}
+
+/* Also from a learner that has seen nothing, and when every round is played by a copy of the last. */
+static void check_every_round(const char *spec)
+{
+    gbose *a = new_player(spec, DIM), *b = new_player(spec, DIM);
+    struct random rng = {33};
+
+    for (int t = 0; t < 40; t++) {
+        gbose *next = duplicate(b);
+
+        gbose_free(b);
+        b = next;
+        assert_same_but_lineage(a, b);
+        assert_play_alike(a, b, 1, &rng);
+    }
+    gbose_free(a);
+    gbose_free(b);
+}
+
+static void a_learner_may_be_saved_and_loaded_every_round(void **state)
+{
+    (void)state;
+    for_each_spec(check_every_round, EVERY_FLAVOUR);
+}
+
+static void check_buffer(const char *spec)
+{
+    gbose *g = seasoned(spec);
+    struct bytes right = saved(g);
+    size_t size = 0, room = right.size + 16;
+    unsigned char *buf = malloc(room);
+
+    assert_non_null(buf);
+    assert_int_equal(gbose_save(g, NULL, 0, &size), GBOSE_OK);
+    assert_int_equal(size, right.size);
+    for (size_t capacity = 0; capacity < right.size; capacity++) {
+        memset(buf, 0xa5, room);
+        size = 0;
+        assert_int_equal(gbose_save(g, buf, capacity, &size), GBOSE_EBUFFER);
+        assert_int_equal(size, right.size);
+        for (size_t i = 0; i < room; i++)
+            assert_int_equal(buf[i], 0xa5);
+    }
+    for (size_t capacity = right.size; capacity <= room; capacity++) {
+        memset(buf, 0xa5, room);
+        assert_int_equal(gbose_save(g, buf, capacity, &size), GBOSE_OK);
+        assert_int_equal(size, right.size);
+        assert_memory_equal(buf, right.at, size);
+        for (size_t i = size; i < room; i++)
+            assert_int_equal(buf[i], 0xa5);
+    }
+    size = 77;
+    assert_int_equal(gbose_save(g, NULL, 8, &size), GBOSE_EINVAL);
+    assert_int_equal(gbose_save(NULL, buf, room, &size), GBOSE_EINVAL);
+    assert_int_equal(size, 77);
+    assert_int_equal(gbose_save(g, buf, room, NULL), GBOSE_EINVAL);
+    assert_unchanged(g, &right);
+    /* any alignment */
+    for (size_t k = 1; k < 8; k++) {
+        assert_int_equal(gbose_save(g, buf + k, room - k, &size), GBOSE_OK);
+        assert_memory_equal(buf + k, right.at, size);
+    }
+    free(buf);
+    bytes_free(&right);
+    gbose_free(g);
+}
+
+static void the_buffer_is_used_as_promised(void **state)
+{
+    (void)state;
+    for_each_spec(check_buffer, EVERY_FLAVOUR);
+}
+
+static void check_unaligned(const char *spec)
+{
+    gbose *a = seasoned(spec), *b = NULL;
+    struct bytes bytes = saved(a);
+    unsigned char *room = malloc(bytes.size + 8);
+
+    assert_non_null(room);
+    for (size_t k = 1; k < 8; k++) {
+        memcpy(room + k, bytes.at, bytes.size);
+        assert_int_equal(gbose_load(&b, room + k, bytes.size, NULL), GBOSE_OK);
+        assert_same_but_lineage(a, b);
+        gbose_free(b);
+    }
+    free(room);
+    bytes_free(&bytes);
+    gbose_free(a);
+}
+
+static void bytes_need_no_alignment(void **state)
+{
+    (void)state;
+    for_each_spec(check_unaligned, PLAIN);
+}
+
+/* ---- what is wrong ---- */
+
+static void assert_load_refused(const struct bytes *bytes, int code)
+{
+    gbose *mark = (gbose *)&mark, *g = mark;
+    gbose_error err = {77, "untouched"};
+    int rc = gbose_load(&g, bytes->at, bytes->size, &err);
+
+    assert_int_equal(rc, code);
+    assert_int_equal(err.code, code);
+    assert_true(err.text[0] != 0);
+    assert_ptr_equal(g, mark);
+    assert_int_equal(gbose_load(&g, bytes->at, bytes->size, NULL), code);
+    assert_ptr_equal(g, mark);
+}
+
+static void missing_arguments_are_refused(void **state)
+{
+    gbose *g = new_player("gbose", DIM), *mark = (gbose *)&mark, *out = mark;
+    struct bytes bytes = saved(g), none = {NULL, 0};
+    gbose_error err;
+
+    (void)state;
+    assert_load_refused(&none, GBOSE_EINVAL);
+    none.size = bytes.size;
+    assert_load_refused(&none, GBOSE_EINVAL);
+    assert_int_equal(gbose_load(NULL, bytes.at, bytes.size, &err), GBOSE_EINVAL);
+    assert_int_equal(err.code, GBOSE_EINVAL);
+    assert_int_equal(gbose_load(&out, bytes.at, 0, &err), GBOSE_ESTATE);
+    assert_ptr_equal(out, mark);
+    bytes_free(&bytes);
+    gbose_free(g);
+}
+
+static void success_clears_the_error(void **state)
+{
+    gbose *g = new_player("gbose", DIM), *copy = NULL;
+    struct bytes bytes = saved(g);
+    gbose_error err = {77, "old"};
+
+    (void)state;
+    assert_int_equal(gbose_load(&copy, bytes.at, bytes.size, &err), GBOSE_OK);
+    assert_int_equal(err.code, GBOSE_OK);
+    assert_string_equal(err.text, "");
+    bytes_free(&bytes);
+    gbose_free(g);
+    gbose_free(copy);
+}
+
+/* Every byte, by every change of one bit and some others. */
+static void check_flips(const char *spec)
+{
+    static const unsigned char masks[] = {1, 2, 4, 8, 16, 32, 64, 128, 0xff, 0x55, 0xaa, 0x7f};
+    gbose *g = seasoned(spec);
+    struct bytes bytes = saved(g);
+
+    for (size_t i = 0; i < bytes.size; i++)
+        for (size_t k = 0; k < COUNT(masks); k++) {
+            bytes.at[i] ^= masks[k];
+            assert_load_refused(&bytes, GBOSE_ESTATE);
+            bytes.at[i] ^= masks[k];
+        }
+    bytes_free(&bytes);
+    gbose_free(g);
+}
+
+static void every_changed_byte_is_refused(void **state)
+{
+    (void)state;
+    for_each_spec(check_flips, EVERY_FLAVOUR);
+}
+
+static void every_change_of_a_byte_is_refused(void **state)
+{
+    gbose *g = seasoned("gbose:intercept=1,forget=0.9");
+    struct bytes bytes = saved(g);
+
+    (void)state;
+    for (size_t i = 0; i < bytes.size; i++)
+        for (unsigned mask = 1; mask < 256; mask++) {
+            gbose *out = NULL;
+
+            bytes.at[i] ^= (unsigned char)mask;
+            assert_int_equal(gbose_load(&out, bytes.at, bytes.size, NULL), GBOSE_ESTATE);
+            assert_null(out);
+            bytes.at[i] ^= (unsigned char)mask;
+        }
+    bytes_free(&bytes);
+    gbose_free(g);
+}
+
+static void check_sizes(const char *spec)
+{
+    gbose *g = seasoned(spec);
+    struct bytes bytes = saved(g);
+
+    for (size_t n = 0; n < bytes.size; n++) {
+        struct bytes part = bytes_copy(bytes.at, n);
+
+        assert_load_refused(&part, GBOSE_ESTATE);
+        memcpy(part.at, bytes.at + bytes.size - n, n);
+        assert_load_refused(&part, GBOSE_ESTATE);
+        if (n >= 24 && n % 8 == 0) { /* truncated by someone who knows the checksum */
+            memcpy(part.at, bytes.at, n);
+            reseal(&part);
+            assert_load_refused(&part, GBOSE_ESTATE);
+        }
+        bytes_free(&part);
+    }
+    for (size_t more = 1; more <= 64; more++) {
+        struct bytes longer = {calloc(bytes.size + more, 1), bytes.size + more};
+
+        assert_non_null(longer.at);
+        memcpy(longer.at, bytes.at, bytes.size);
+        assert_load_refused(&longer, GBOSE_ESTATE);
+        if (longer.size % 8 == 0) {
+            reseal(&longer);
+            assert_load_refused(&longer, GBOSE_ESTATE);
+        }
+        bytes_free(&longer);
+    }
+    bytes_free(&bytes);
+    gbose_free(g);
+}
+
+static void every_other_size_is_refused(void **state)
+{
+    (void)state;
+    for_each_spec(check_sizes, EVERY_FLAVOUR);
+}
+
+static void garbage_is_refused(void **state)
+{
+    unsigned char room[400];
+    struct bytes bytes = {room, 0};
+    struct random rng = {34};
+
+    (void)state;
+    for (int k = 0; k < 5000; k++) {
+        bytes.size = random_below(&rng, sizeof room + 1);
+        for (size_t i = 0; i < bytes.size; i++)
+            room[i] = (unsigned char)random_u64(&rng);
+        assert_load_refused(&bytes, GBOSE_ESTATE);
+    }
+    memset(room, 0, sizeof room);
+    for (bytes.size = 0; bytes.size <= sizeof room; bytes.size++)
+        assert_load_refused(&bytes, GBOSE_ESTATE);
+}
+
+static void check_ticket_is_no_state(const char *spec)
+{
+    gbose *g = seasoned(spec);
+    struct random rng = {35};
+    struct outcome outcome;
+    struct bytes bytes;
+
+    decide_once(g, &outcome, &rng);
+    bytes = bytes_copy(outcome.ticket, outcome.size);
+    assert_load_refused(&bytes, GBOSE_ESTATE);
+    bytes_free(&bytes);
+    gbose_free(g);
+}
+
+static void a_ticket_is_not_a_state(void **state)
+{
+    (void)state;
+    for_each_spec(check_ticket_is_no_state, PLAIN);
+}
+
+/* ---- forged: the checksum is right ---- */
+
+/* A word of the state is replaced. */
+static void assert_word_refused(struct bytes *bytes, size_t offset, uint64_t word, int code)
+{
+    uint64_t right = word_at(bytes, offset);
+
+    set_word(bytes, offset, word);
+    reseal(bytes);
+    assert_load_refused(bytes, code);
+    set_word(bytes, offset, right);
+    reseal(bytes);
+}
+
+static void assert_double_refused(struct bytes *bytes, size_t offset, double value)
+{
+    uint64_t word;
+
+    memcpy(&word, &value, sizeof word);
+    assert_word_refused(bytes, offset, word, GBOSE_ESTATE);
+}
+
+static void check_versions(const char *spec)
+{
+    static const uint64_t versions[] = {0, 2, 3, 256, UINT64_C(1) << 32, UINT64_MAX};
+    gbose *g = seasoned(spec);
+    struct bytes bytes = saved(g);
+    struct layout at = layout_of(&bytes, g);
+
+    assert_int_equal(word_at(&bytes, at.version), 1);
+    for (size_t k = 0; k < COUNT(versions); k++)
+        assert_word_refused(&bytes, at.version, versions[k], GBOSE_EVERSION);
+    assert_word_refused(&bytes, 0, ~word_at(&bytes, 0), GBOSE_ESTATE); /* magic */
+    bytes_free(&bytes);
+    gbose_free(g);
+}
+
+static void another_version_is_named_as_such(void **state)
+{
+    (void)state;
+    for_each_spec(check_versions, PLAIN);
+}
+
+static void check_header(const char *spec)
+{
+    static const uint64_t huge[] = {
+        UINT64_MAX,        UINT64_MAX - 7,    UINT64_C(1) << 63, UINT64_C(1) << 61,
+        UINT64_C(1) << 33, UINT64_C(1) << 32, UINT64_C(1) << 28, 1000000};
+    gbose *g = seasoned(spec);
+    struct bytes bytes = saved(g);
+    struct layout at = layout_of(&bytes, g);
+
+    for (size_t k = 0; k < COUNT(huge); k++) {
+        assert_word_refused(&bytes, at.dim, huge[k], GBOSE_ESTATE);
+        assert_word_refused(&bytes, at.spec, huge[k], GBOSE_ESTATE);
+        assert_word_refused(&bytes, at.lineage, huge[k], GBOSE_ESTATE);
+        assert_word_refused(&bytes, at.lineage + 24, huge[k], GBOSE_ESTATE); /* marks of the first point */
+    }
+    assert_word_refused(&bytes, at.dim, 0, GBOSE_ESTATE);
+    assert_word_refused(&bytes, at.dim, DIM - 1, GBOSE_ESTATE);
+    assert_word_refused(&bytes, at.dim, DIM + 1, GBOSE_ESTATE);
+    assert_word_refused(&bytes, at.spec, 0, GBOSE_ESTATE);
+    assert_word_refused(&bytes, at.stream, UINT64_C(1) << 32, GBOSE_ESTATE);
+    assert_word_refused(&bytes, at.stream, UINT64_MAX, GBOSE_ESTATE);
+    assert_word_refused(&bytes, at.lineage, 0, GBOSE_ESTATE);
+    assert_word_refused(&bytes, at.lineage, 1, GBOSE_ESTATE);
+    assert_word_refused(&bytes, at.lineage, 3, GBOSE_ESTATE);
+    assert_word_refused(&bytes, at.lineage, 16, GBOSE_ESTATE);
+    assert_word_refused(&bytes, at.lineage, 17, GBOSE_ESTATE);
+    assert_word_refused(&bytes, at.lineage + 24, word_at(&bytes, at.lineage + 24) + 1, GBOSE_ESTATE);
+    bytes_free(&bytes);
+    gbose_free(g);
+}
+
+static void forged_sizes_are_refused(void **state)
+{
+    (void)state;
+    for_each_spec(check_header, EVERY_FLAVOUR);
+}
+
+/* A point of the past cannot have more rewards behind it than the learner has, nor than a later point:
+ * merging subtracts one from the other. */
+static void forged_counts_of_rewards_are_refused(void **state)
+{
+    gbose *g = seasoned("gbose");
+    struct bytes bytes = saved(g);
+    struct layout at = layout_of(&bytes, g);
+    size_t first = at.lineage + 8, second = first + 24 + 8 * (size_t)word_at(&bytes, first + 16);
+
+    (void)state;
+    assert_int_equal(word_at(&bytes, at.lineage), 2);
+    assert_int_equal(word_at(&bytes, at.learned), 40);
+    assert_int_equal(word_at(&bytes, first + 8), 0);
+    assert_int_equal(word_at(&bytes, second + 8), 20);
+    assert_word_refused(&bytes, at.learned, 19, GBOSE_ESTATE);
+    assert_word_refused(&bytes, second + 8, 41, GBOSE_ESTATE);
+    assert_word_refused(&bytes, first + 8, 21, GBOSE_ESTATE);
+    bytes_free(&bytes);
+    gbose_free(g);
+}
+
+/* The root's rows, y, the prior, the turn. */
+static void check_regression(struct bytes *bytes, size_t at, size_t dim, double lambda)
+{
+    static const double never[] = {NAN, -NAN, INFINITY, -INFINITY};
+    size_t y = at + 8 * (dim * (dim + 1) / 2), prior = y + 8 * dim, turn = prior + 8 * dim;
+
+    for (size_t offset = at; offset < turn; offset += 8)
+        for (size_t k = 0; k < COUNT(never); k++)
+            assert_double_refused(bytes, offset, never[k]);
+    for (size_t j = 0, diagonal = at; j < dim; j++, diagonal += 8 * (j + 1)) {
+        assert_double_refused(bytes, diagonal, 0);
+        assert_double_refused(bytes, diagonal, -1);
+        assert_double_refused(bytes, prior + 8 * j, 0);
+        assert_double_refused(bytes, prior + 8 * j, -lambda);
+        assert_double_refused(bytes, prior + 8 * j, lambda * 1.0001);
+    }
+    assert_word_refused(bytes, turn, dim, GBOSE_ESTATE);
+    assert_word_refused(bytes, turn, UINT64_MAX, GBOSE_ESTATE);
+}
+
+static void check_forged_numbers(const char *spec)
+{
+    gbose *g = seasoned(spec);
+    struct bytes bytes = saved(g);
+    struct layout at = layout_of(&bytes, g);
+    size_t extra =
+        at.level == at.checksum && at.checksum - at.model > 8 * (DIM * (DIM + 1) / 2 + 2 * DIM + 1);
+
+    check_regression(&bytes, at.model, DIM + extra, 2.5);
+    if (at.level != at.checksum)
+        check_regression(&bytes, at.level, DIM + 1, 1);
+    bytes_free(&bytes);
+    gbose_free(g);
+}
+
+static void forged_numbers_are_refused(void **state)
+{
+    (void)state;
+    for_each_spec(check_forged_numbers, EVERY_FLAVOUR);
+}
+
+/* As from a version that knows more learners or options than this one. */
+static void unknown_specs_are_refused(void **state)
+{
+    static const char *const specs[] = {"gbosx", "GBOSE", "bose:",   "bose:x",      "bose:g=1",
+                                        "",      "lin",   "bos\n",   "bose:seed=x", "bose:gamma=nan",
+                                        "bose,", "b%s%n", "\xff\xfe"};
+    gbose *g = seasoned("gbose:lambda=1.5,seed=7"); /* a spec longer than any of them */
+    struct bytes right = saved(g);
+
+    (void)state;
+    for (size_t k = 0; k < COUNT(specs); k++) {
+        struct bytes bytes = bytes_copy(right.at, right.size);
+        struct layout at = layout_of(&bytes, g);
+        size_t length = strlen(specs[k]), words = (length + 7) / 8, begin = at.spec + 8 + 8 * words;
+
+        /* the rest moves up */
+        set_word(&bytes, at.spec, length);
+        memset(bytes.at + at.spec + 8, 0, 8 * words);
+        memcpy(bytes.at + at.spec + 8, specs[k], length);
+        memmove(bytes.at + begin, right.at + at.dim, right.size - at.dim);
+        bytes.size = begin + right.size - at.dim;
+        reseal(&bytes);
+        assert_load_refused(&bytes, GBOSE_ESPEC);
+        bytes_free(&bytes);
+    }
+    bytes_free(&right);
+    gbose_free(g);
+}
+
+/* Whatever single word is forged: refused, or loaded as a learner that can be used. */
+static void check_any_word(const char *spec)
+{
+    static const uint64_t words[] = {0,
+                                     1,
+                                     2,
+                                     16,
+                                     UINT64_MAX,
+                                     UINT64_C(1) << 63,
+                                     UINT64_C(0x7fefffffffffffff),  /* the largest double */
+                                     UINT64_C(0x0000000000000001),  /* the smallest */
+                                     UINT64_C(0x3ff0000000000000),  /* 1 */
+                                     UINT64_C(0x7ff8000000000000)}; /* NaN */
+    gbose *g = seasoned(spec);
+    struct bytes bytes = saved(g);
+
+    for (size_t offset = 8; offset < bytes.size - 8; offset += 8)
+        for (size_t k = 0; k < COUNT(words); k++) {
+            uint64_t right = word_at(&bytes, offset);
+            struct random rng = {36};
+            gbose *out = NULL;
+            int rc;
+
+            set_word(&bytes, offset, words[k]);
+            reseal(&bytes);
+            rc = gbose_load(&out, bytes.at, bytes.size, NULL);
+            if (rc == GBOSE_OK) {
+                struct arms arms;
+                gbose_decision d;
+                struct bytes again = saved(out);
+
+                random_arms(&arms, gbose_dim(out), &rng);
+                rc = gbose_decide(out, &d, arms.context, arms.n);
+                if (rc == GBOSE_OK)
+                    rc = gbose_learn(out, d.ticket, d.ticket_size, 1);
+                assert_true(rc == GBOSE_OK || rc == GBOSE_ENUMERIC || rc == GBOSE_ETICKET);
+                (void)gbose_merge(out, g);
+                gbose_free(out);
+                out = loaded(&again);
+                gbose_free(out);
+                bytes_free(&again);
+            } else {
+                assert_true(rc < 0);
+                assert_null(out);
+            }
+            set_word(&bytes, offset, right);
+        }
+    bytes_free(&bytes);
+    gbose_free(g);
+}
+
+static void any_forged_word_is_refused_or_harmless(void **state)
+{
+    (void)state;
+    for_each_spec(check_any_word, EVERY_FLAVOUR);
+}
+
+/* ---- the format ---- */
+
+/* clang-format off */
+static const unsigned char golden_state[] = {
+    0x47, 0x42, 0x4f, 0x53, 0x45, 0x53, 0x54, 0x31, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x32, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x75, 0x6e, 0x69, 0x66, 0x6f, 0x72, 0x6d, 0x3a,
+    0x6c, 0x61, 0x6d, 0x62, 0x64, 0x61, 0x3d, 0x32, 0x2c, 0x69, 0x6e, 0x74, 0x65, 0x72, 0x63, 0x65,
+    0x70, 0x74, 0x3d, 0x31, 0x2c, 0x66, 0x6f, 0x72, 0x67, 0x65, 0x74, 0x3d, 0x30, 0x2e, 0x39, 0x36,
+    0x38, 0x37, 0x35, 0x2c, 0x73, 0x65, 0x65, 0x64, 0x3d, 0x37, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x09, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0xbe, 0x91, 0x61, 0x6c, 0xfa, 0x20, 0x69, 0x8c, 0x8d, 0xa2, 0xf2, 0x97, 0x7e, 0xea, 0x39, 0xb6,
+    0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0xce, 0xdf, 0x08, 0x0a, 0x2a, 0x8b, 0x6c, 0xb6, 0x7a, 0xd7, 0xe9, 0x03, 0xf7, 0x11, 0xe3, 0x3f,
+    0xb2, 0xd1, 0xcb, 0xc1, 0x06, 0xfc, 0xcd, 0x3f, 0x36, 0x11, 0x0e, 0x4e, 0xa1, 0x87, 0xd7, 0x3f,
+    0x24, 0xf7, 0xc8, 0xb9, 0x85, 0x2d, 0xc7, 0xbf, 0x92, 0x95, 0x36, 0xba, 0x32, 0x97, 0xce, 0xbf,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff, 0x3f, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x40,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x58, 0xd0, 0x35, 0x76, 0x72, 0x3f, 0xe2, 0x3f,
+    0x5f, 0x55, 0x59, 0x9e, 0x66, 0xff, 0xc8, 0x3f, 0x7d, 0x20, 0x09, 0x9e, 0x76, 0xc6, 0xd9, 0x3f,
+    0xf6, 0x48, 0xa5, 0x40, 0x6f, 0x22, 0xde, 0xbf, 0xd3, 0x2b, 0xd1, 0x74, 0x2a, 0xf7, 0xc0, 0xbf,
+    0xe4, 0x86, 0x71, 0xf4, 0x9a, 0x99, 0xe2, 0x3f, 0x08, 0x9a, 0x1c, 0xc2, 0xc9, 0x4f, 0xd1, 0xbf,
+    0x58, 0xc8, 0x83, 0xea, 0x35, 0x36, 0xd5, 0xbf, 0x24, 0xdb, 0xe8, 0x3c, 0xe3, 0xdc, 0xa2, 0xbf,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xf0, 0x3f, 0x00, 0x00, 0x00, 0x00, 0x00, 0x08, 0xee, 0x3f,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xef, 0x3f, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x0c, 0x88, 0x76, 0x6c, 0x68, 0x93, 0xf7, 0x91,
+};
+/* clang-format on */
+#define GOLDEN_COEF_0 -0.18107673236402733
+#define GOLDEN_COEF_1 -0.23898920147364017
+
+/* The learner of the golden bytes: a past, a level, forgetting, a mark after each of two points. */
+static gbose *golden_learner(void)
+{
+    static const double contexts[] = {1, 0.5, -0.25, 2, 0.75, -1};
+    gbose *g = new_player("uniform:lambda=2,intercept=1,forget=0.96875,seed=7", 2), *next;
+
+    for (int t = 0; t < 4; t++) {
+        gbose_decision d;
+
+        assert_int_equal(gbose_decide(g, &d, contexts, 3), GBOSE_OK);
+        assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size, 0.5 * t - 1), GBOSE_OK);
+        if (t == 1) {
+            next = duplicate(g);
+            gbose_free(g);
+            g = next;
+            assert_int_equal(gbose_stream(g, 9), GBOSE_OK);
+        }
+    }
+    return g;
+}
+
+/* If this fails, the format has changed: raise STATE_VERSION in src/learners/state.c, keep a reader for the
+ * old one, and add new golden bytes beside these. */
+static void the_golden_bytes_are_what_is_written(void **state)
+{
+    gbose *g = golden_learner();
+    struct bytes now = saved(g);
+
+    (void)state;
+    if (now.size != sizeof golden_state || memcmp(now.at, golden_state, now.size) != 0)
+        for (size_t i = 0; i < now.size; i++)
+            print_error("0x%02x,%s", now.at[i], i % 16 == 15 ? "\n" : " ");
+    assert_int_equal(now.size, sizeof golden_state);
+    assert_memory_equal(now.at, golden_state, now.size);
+    bytes_free(&now);
+    gbose_free(g);
+}
+
+static void the_golden_bytes_can_be_loaded(void **state)
+{
+    gbose *g = NULL;
+    gbose_error err;
+
+    (void)state;
+    assert_int_equal(gbose_load(&g, golden_state, sizeof golden_state, &err), GBOSE_OK);
+    assert_string_equal(gbose_spec(g), "uniform:lambda=2,intercept=1,forget=0.96875,seed=7");
+    assert_int_equal(gbose_dim(g), 2);
+    assert_int_equal(gbose_rounds(g), 4);
+    assert_int_equal(gbose_decisions(g), 2);
+    assert_close(gbose_coef(g)[0], GOLDEN_COEF_0, 1e-12);
+    assert_close(gbose_coef(g)[1], GOLDEN_COEF_1, 1e-12);
+    gbose_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        spec_test(a_loaded_learner_goes_on_bit_for_bit),
+        spec_test(a_learner_may_be_saved_and_loaded_every_round),
+        spec_test(the_buffer_is_used_as_promised),
+        spec_test(bytes_need_no_alignment),
+        spec_test(missing_arguments_are_refused),
+        spec_test(success_clears_the_error),
+        spec_test(every_changed_byte_is_refused),
+        spec_test(every_change_of_a_byte_is_refused),
+        spec_test(every_other_size_is_refused),
+        spec_test(garbage_is_refused),
+        spec_test(a_ticket_is_not_a_state),
+        spec_test(another_version_is_named_as_such),
+        spec_test(forged_sizes_are_refused),
+        spec_test(forged_counts_of_rewards_are_refused),
+        spec_test(forged_numbers_are_refused),
+        spec_test(unknown_specs_are_refused),
+        spec_test(any_forged_word_is_refused_or_harmless),
+        spec_test(the_golden_bytes_are_what_is_written),
+        spec_test(the_golden_bytes_can_be_loaded),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
