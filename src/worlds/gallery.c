@@ -1,0 +1,247 @@
+/* A gallery of what may break a linear bandit.
+ *
+ * No published study: each option is one way in which rewards stray from b'mu + noise, so that a learner can
+ * be tried against one at a time or against several together.
+ *
+ * Model: r = b_a'mu_t + v(t) + noise. Every |b'mu_t| is at most 1; v moves by about `scale`, 5 if not said
+ * otherwise.
+ *
+ *   contexts   blocks          arm 0 has the zero context, arm i a point z_i in block i - 1
+ *              dense           every arm has a point of its own in all features
+ *   points                     uniform in the unit ball, whatever the correlation c: a Gaussian copula.
+ *                              g_i = sqrt(c) g + sqrt(1 - c) h_i with g and h_i standard normal of dim + 1
+ *                              entries; the first dim give the direction, Phi of the last is the share of
+ *                              the ball nearer to the centre
+ *   mu         own->mu         dense: uniform on the unit sphere; blocks: the same for each block. With
+ *                              drift s > 0, from round 2 on each takes a step s h / sqrt(dim), h standard
+ *                              normal, of length about s, and is scaled back to length 1. Regret is by mu_t
+ *   noise                      sd `noise`; tail=t3: Student's t with 3 degrees of freedom of the same sd
+ *   v(t)       zero            0
+ *              random-walk     v(t-1) + N(0, (scale/100)^2), v(0) = 0: sd `scale` at round 10,000
+ *              jumps           a level uniform in (-scale, scale), drawn anew with probability 1/200 a round
+ *              season          scale (0.6 sin(2 pi t / day) + 0.4 sin(2 pi t / week)), week = 7 day
+ *              context-sine    scale sin(2 pi t / (100 day)) sin(pi/2 sqrt(dim + 2) q), q = sum_i z_i'w_i /
+ *                              sqrt n over the n points of the round; w_i is one direction (dense) or one for
+ *                              each block, drawn like mu. The sign of the first sine stays for long, and so
+ *                              does the error of who takes v for the arms' doing. Coordinates of a point have variance 1 / (dim + 2), so
+ *                              that q has too when arms are independent
+ *              reward-driven   -scale E(t-1), E(t) = 0.95 E(t-1) + 0.05 (r(t) - v(t)), E(0) = 0: the more the
+ *                              arms played have given, the lower the level. v then depends on the play */
+#include <math.h>
+
+#include "core/memory.h"
+#include "core/normal.h"
+#include "worlds/draw.h"
+#include "worlds/options.h"
+
+#define TWO_PI 0x1.921fb54442d18p2
+#define JUMP_PROBABILITY 0.005
+#define WALK_STEP 0.01     /* of the scale */
+#define REWARD_WEIGHT 0.05 /* of the newest reward in E */
+
+enum { SHIFT_ZERO, SHIFT_RANDOM_WALK, SHIFT_JUMPS, SHIFT_SEASON, SHIFT_CONTEXT_SINE, SHIFT_REWARD_DRIVEN };
+enum { CONTEXTS_BLOCKS, CONTEXTS_DENSE };
+enum { TAIL_NORMAL, TAIL_T3 };
+
+struct own {
+    size_t d;        /* features of a point */
+    size_t first;    /* arm that has the first point: 1 in blocks, else 0 */
+    size_t n_blocks; /* of mu */
+    double *mu, *w;  /* n_blocks times d */
+    double *common;  /* d + 1: g */
+    int shift, tail;
+    uint64_t day;
+    double noise, scale, correlation, drift;
+    double state; /* v of random-walk and jumps, E of reward-driven */
+};
+
+static double *point_of(const struct gbose__world *w, size_t arm)
+{
+    const struct own *own = w->own;
+
+    return own->first ? gbose__block(w, arm, own->d) : w->contexts + arm * w->dim;
+}
+
+/* Where an arm's block of mu or w begins. */
+static size_t block_of(const struct own *own, size_t arm)
+{
+    return own->first ? (arm - 1) * own->d : 0;
+}
+
+static int init(struct gbose__world *w, gbose_error *err)
+{
+    struct own *own = w->own;
+    struct gbose__rng rng;
+    size_t arms = (size_t)gbose__world_option(w, "arms")->integer;
+
+    own->d = (size_t)gbose__world_option(w, "dim")->integer;
+    own->shift = gbose__world_option(w, "shift")->word;
+    own->tail = gbose__world_option(w, "tail")->word;
+    own->noise = gbose__world_option(w, "noise")->number;
+    own->scale = gbose__world_option(w, "scale")->number;
+    own->correlation = gbose__world_option(w, "correlation")->number;
+    own->drift = gbose__world_option(w, "drift")->number;
+    own->day = gbose__world_option(w, "day")->integer;
+    if (gbose__world_option(w, "contexts")->word == CONTEXTS_BLOCKS) {
+        int rc = gbose__blocks(w, arms, own->d, err);
+        if (rc)
+            return rc;
+        own->first = 1;
+    } else {
+        w->dim = own->d;
+        w->max_arms = arms;
+    }
+    own->n_blocks = w->dim / own->d;
+
+    own->mu = gbose__alloc(w->dim, sizeof *own->mu);
+    own->w = gbose__alloc(w->dim, sizeof *own->w);
+    own->common = gbose__alloc(own->d + 1, sizeof *own->common);
+    if (!own->mu || !own->w || !own->common)
+        return GBOSE_ENOMEM;
+    gbose__world_rng(w, &rng, GBOSE__WORLD_SETTING);
+    for (size_t k = 0; k < own->n_blocks; k++)
+        gbose__draw_sphere(own->mu + k * own->d, own->d, &rng);
+    for (size_t k = 0; k < own->n_blocks; k++)
+        gbose__draw_sphere(own->w + k * own->d, own->d, &rng);
+    return GBOSE_OK;
+}
+
+static void move_mu(struct gbose__world *w)
+{
+    struct own *own = w->own;
+    struct gbose__rng rng;
+    double step = own->drift / sqrt((double)own->d);
+
+    gbose__world_rng(w, &rng, GBOSE__WORLD_SETTING);
+    for (size_t i = 0; i < w->dim; i++)
+        own->mu[i] += step * gbose__rng_normal(&rng);
+    for (size_t k = 0; k < own->n_blocks; k++)
+        gbose__normalise(own->mu + k * own->d, own->d);
+}
+
+static void draw_points(struct gbose__world *w)
+{
+    const struct own *own = w->own;
+    struct gbose__rng rng;
+    double together = sqrt(own->correlation), apart = sqrt(1 - own->correlation);
+
+    gbose__world_rng(w, &rng, GBOSE__WORLD_CONTEXT);
+    for (size_t j = 0; j <= own->d; j++)
+        own->common[j] = gbose__rng_normal(&rng);
+    for (size_t i = own->first; i < w->n_arms; i++) {
+        double *z = point_of(w, i), share, length;
+        for (size_t j = 0; j < own->d; j++)
+            z[j] = together * own->common[j] + apart * gbose__rng_normal(&rng);
+        share = gbose__normal_cdf(together * own->common[own->d] + apart * gbose__rng_normal(&rng));
+        length = gbose__exp(gbose__log(share) / (double)own->d);
+        gbose__normalise(z, own->d);
+        for (size_t j = 0; j < own->d; j++)
+            z[j] *= length;
+    }
+}
+
+/* sin(2 pi t / period), t reduced in whole numbers first. */
+static double cycle(uint64_t t, uint64_t period)
+{
+    return gbose__sine(TWO_PI * (double)(t % period) / (double)period);
+}
+
+/* sin(pi/2 sqrt(d + 2) q) */
+static double wave_of_contexts(const struct gbose__world *w)
+{
+    const struct own *own = w->own;
+    double q = 0, n = (double)(w->n_arms - own->first);
+
+    for (size_t i = own->first; i < w->n_arms; i++)
+        q += gbose__inner(point_of(w, i), own->w + block_of(own, i), own->d);
+    return gbose__sine(TWO_PI / 4 * sqrt((double)own->d + 2) * q / sqrt(n));
+}
+
+static double shift(struct gbose__world *w)
+{
+    struct own *own = w->own;
+    struct gbose__rng rng;
+
+    gbose__world_rng(w, &rng, GBOSE__WORLD_SHIFT);
+    switch (own->shift) {
+    case SHIFT_RANDOM_WALK:
+        own->state += WALK_STEP * own->scale * gbose__rng_normal(&rng);
+        return own->state;
+    case SHIFT_JUMPS:
+        if (w->round == 1 || gbose__rng_uniform(&rng) < JUMP_PROBABILITY)
+            own->state = own->scale * (2 * gbose__rng_uniform(&rng) - 1);
+        return own->state;
+    case SHIFT_SEASON:
+        return own->scale * (0.6 * cycle(w->round, own->day) + 0.4 * cycle(w->round, 7 * own->day));
+    case SHIFT_CONTEXT_SINE:
+        return own->scale * cycle(w->round, 100 * own->day) * wave_of_contexts(w);
+    case SHIFT_REWARD_DRIVEN:
+        return -own->scale * own->state;
+    default:
+        return 0;
+    }
+}
+
+static void next(struct gbose__world *w)
+{
+    struct own *own = w->own;
+    struct gbose__rng rng;
+
+    if (own->drift > 0 && w->round > 1)
+        move_mu(w);
+    draw_points(w);
+    if (own->first)
+        gbose__block_means(w, own->mu, own->d);
+    else
+        gbose__dense_means(w, own->mu);
+    w->shift = shift(w);
+    gbose__world_rng(w, &rng, GBOSE__WORLD_NOISE);
+    w->noise = own->noise * (own->tail == TAIL_T3 ? gbose__draw_t3(&rng) : gbose__rng_normal(&rng));
+}
+
+static void observe(struct gbose__world *w, size_t arm, double reward)
+{
+    struct own *own = w->own;
+
+    (void)arm;
+    if (own->shift == SHIFT_REWARD_DRIVEN)
+        own->state += REWARD_WEIGHT * (reward - w->shift - own->state);
+}
+
+static void clear(struct gbose__world *w)
+{
+    struct own *own = w->own;
+
+    gbose__free(own->mu);
+    gbose__free(own->w);
+    gbose__free(own->common);
+}
+
+static const gbose_option options[] = {
+    {"shift", GBOSE_WORD, 0, 0, "zero|random-walk|jumps|season|context-sine|reward-driven", "random-walk",
+     "the confounder v(t)"},
+    {"scale", GBOSE_NUMBER, 0, 1e6, NULL, "5", "how far v moves; the arms' means are within 1 of 0"},
+    {"day", GBOSE_INTEGER, 2, 1e9, NULL, "100",
+     "rounds in a day: 'season' has the periods of a day and a week, 'context-sine' that of 100 days"},
+    {"contexts", GBOSE_WORD, 0, 0, "blocks|dense", "dense",
+     "a block of features for each arm but arm 0, or all features for every arm"},
+    OPTION_ARMS("10"),
+    {"dim", GBOSE_INTEGER, 1, GBOSE__WORLD_MAX_BLOCK, NULL, "5",
+     "features of a dense context, or of one arm's block: then a context has dim * (arms - 1)"},
+    {"correlation", GBOSE_NUMBER, 0, 0.99, NULL, "0", "of the points that the arms of a round have"},
+    OPTION_NOISE("0.1"),
+    {"tail", GBOSE_WORD, 0, 0, "normal|t3", "normal",
+     "law of the noise: normal, or Student's t with 3 degrees of freedom and the same standard deviation"},
+    {"drift", GBOSE_NUMBER, 0, 1, NULL, "0",
+     "length of the step that mu takes on the unit sphere each round"},
+};
+
+const struct gbose__world_kind gbose__world_gallery = {
+    .info = {"gallery", "shifts, tails and drifts that may break a linear bandit, one by one or together",
+             options, GBOSE__COUNT(options)},
+    .own_size = sizeof(struct own),
+    .init = init,
+    .next = next,
+    .observe = observe,
+    .clear = clear,
+};

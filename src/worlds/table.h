@@ -1,0 +1,10 @@
+/* The table of worlds, as world.c reads it. */
+#ifndef GBOSE_WORLDS_TABLE_H
+#define GBOSE_WORLDS_TABLE_H
+
+#include "worlds/world.h"
+
+/* World number i, or NULL past the last. */
+const struct gbose__world_kind *gbose__world_kind_at(size_t i);
+
+#endif

@@ -1,0 +1,134 @@
+/* The life of a world, and its rounds. */
+#include "worlds/world.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "worlds/table.h"
+
+/* ---- creation ---- */
+
+/* Everything of a world but the arrays of a round. */
+static int begin(struct gbose__world *w, const char *spec, uint64_t seed, uint32_t repetition,
+                 gbose_error *err)
+{
+    size_t which;
+    int rc;
+
+    memset(w, 0, sizeof *w);
+    rc = gbose__spec_parse(&which, w->value, spec, &gbose__worlds, err);
+    if (rc)
+        return rc;
+    w->kind = gbose__world_kind_at(which);
+    w->seed = seed;
+    w->repetition = repetition;
+    w->low = -INFINITY;
+    w->high = INFINITY;
+    w->own = gbose__alloc(1, w->kind->own_size);
+    rc = w->own ? w->kind->init(w, err) : GBOSE_ENOMEM;
+    if (rc == GBOSE_ENOMEM)
+        gbose__fail(err, rc, "%s", gbose_strerror(rc));
+    return rc;
+}
+
+/* Fits a world that begin() refused. */
+static void end(struct gbose__world *w)
+{
+    if (w->own && w->kind->clear)
+        w->kind->clear(w);
+    gbose__free(w->own);
+    gbose__free(w->contexts);
+    gbose__free(w->mean);
+}
+
+int gbose__world_new(struct gbose__world **out, const char *spec, uint64_t seed, uint32_t repetition,
+                     gbose_error *err)
+{
+    struct gbose__world *w = gbose__alloc(1, sizeof *w);
+    int rc;
+
+    if (!w)
+        return gbose__fail(err, GBOSE_ENOMEM, "%s", gbose_strerror(GBOSE_ENOMEM));
+    rc = begin(w, spec, seed, repetition, err);
+    if (!rc) {
+        w->contexts = gbose__alloc(w->max_arms * w->dim, sizeof *w->contexts);
+        w->mean = gbose__alloc(w->max_arms, sizeof *w->mean);
+        if (!w->contexts || !w->mean)
+            rc = gbose__fail(err, GBOSE_ENOMEM, "%s", gbose_strerror(GBOSE_ENOMEM));
+    }
+    if (rc) {
+        gbose__world_free(w);
+        return rc;
+    }
+    *out = w;
+    return GBOSE_OK;
+}
+
+void gbose__world_free(struct gbose__world *w)
+{
+    if (!w)
+        return;
+    end(w);
+    gbose__free(w);
+}
+
+int gbose__world_canonical(char *buf, const char *spec, gbose_error *err)
+{
+    struct gbose__world w;
+    int rc = begin(&w, spec, 0, 0, err);
+
+    if (!rc) {
+        rc = gbose__spec_write(buf, &w.kind->info, w.value, NULL);
+        if (rc)
+            gbose__fail(err, rc, "%s", gbose_strerror(rc));
+    }
+    end(&w);
+    return rc;
+}
+
+/* ---- rounds ---- */
+
+void gbose__world_next(struct gbose__world *w)
+{
+    w->round++;
+    w->n_arms = w->max_arms;
+    w->shift = w->noise = 0;
+    memset(w->contexts, 0, w->max_arms * w->dim * sizeof *w->contexts);
+    w->kind->next(w);
+}
+
+double gbose__world_best(const struct gbose__world *w)
+{
+    double best = w->mean[0];
+
+    for (size_t i = 1; i < w->n_arms; i++)
+        if (w->mean[i] > best)
+            best = w->mean[i];
+    return best;
+}
+
+double gbose__world_play(struct gbose__world *w, size_t arm, double *regret)
+{
+    double reward = w->mean[arm] + w->shift + w->noise;
+
+    if (reward < w->low)
+        reward = w->low;
+    if (reward > w->high)
+        reward = w->high;
+    if (regret)
+        *regret = gbose__world_best(w) - w->mean[arm];
+    if (w->kind->observe)
+        w->kind->observe(w, arm, reward);
+    return reward;
+}
+
+void gbose__world_rng(const struct gbose__world *w, struct gbose__rng *rng, enum gbose__world_purpose purpose)
+{
+    gbose__rng_init(rng, w->seed, w->repetition, (unsigned)purpose, w->round);
+}
+
+const struct gbose__value *gbose__world_option(const struct gbose__world *w, const char *name)
+{
+    return &w->value[gbose__option_index(&w->kind->info, name)];
+}
