@@ -42,7 +42,11 @@ need ninja-build command -v ninja
 need pkg-config command -v pkg-config
 need libcmocka-dev header cmocka.h
 need librandom123-dev header Random123/philox.h
+need libjansson-dev header jansson.h
+need gnuplot-nox command -v gnuplot
 if [[ ${1-} == test ]]; then
+    need libopenmpi-dev command -v mpicc
+    need openmpi-bin command -v mpirun
     need clang command -v clang
     need valgrind command -v valgrind
 fi

@@ -1,0 +1,121 @@
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int usage_error(const char *command, const char *format, ...)
+{
+    va_list list;
+
+    fprintf(stderr, "gbose %s: ", command);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}
+
+static struct arg *find(struct arg *args, const char *name, size_t length)
+{
+    for (; args->name; args++)
+        if (strlen(args->name) == length && !memcmp(args->name, name, length))
+            return args;
+    return NULL;
+}
+
+static void list_options(char *buf, size_t capacity, const struct arg *args)
+{
+    size_t used = 0;
+
+    buf[0] = 0;
+    for (; args->name; args++)
+        if (*args->name && used < capacity)
+            used += (size_t)snprintf(buf + used, capacity - used, "%s--%s", used ? ", " : "", args->name);
+}
+
+static int add(struct arg *arg, char *value, const char *command)
+{
+    if (arg->n >= arg->most) {
+        if (arg->most == 0)
+            return usage_error(command, "--%s takes no value; got '%s'", arg->name, value);
+        return usage_error(command, "--%s is given twice", arg->name);
+    }
+    arg->value[arg->n++] = value;
+    return EXIT_FINE;
+}
+
+int args_parse(int argc, char **argv, struct arg *args)
+{
+    struct arg *alone = find(args, "", 0), *arg = NULL;
+    char known[400];
+    int rc;
+
+    for (struct arg *a = args; a->name; a++) {
+        a->value = calloc((size_t)argc + 1, sizeof *a->value);
+        if (!a->value) {
+            fprintf(stderr, "gbose: out of memory\n");
+            return EXIT_BROKEN;
+        }
+    }
+    for (int i = 1; i < argc; i++) {
+        char *word = argv[i], *equals;
+
+        if (strncmp(word, "--", 2) || !word[2]) {
+            if (arg && arg->most == 0)
+                arg = NULL;
+            if (arg && arg->most == 1 && arg->n == 1)
+                arg = NULL;
+            if (!arg && !alone)
+                return usage_error(argv[0], "unexpected '%s'; see gbose help %s", word, argv[0]);
+            rc = add(arg ? arg : alone, word, argv[0]);
+            if (rc)
+                return rc;
+            continue;
+        }
+        word += 2;
+        equals = strchr(word, '=');
+        arg = find(args, word, equals ? (size_t)(equals - word) : strlen(word));
+        if (!arg) {
+            list_options(known, sizeof known, args);
+            return usage_error(argv[0], "unknown option '%s'; it knows %s", argv[i], known);
+        }
+        if (arg->given && arg->most < MANY)
+            return usage_error(argv[0], "--%s is given twice", arg->name);
+        arg->given = 1;
+        if (equals) {
+            rc = add(arg, equals + 1, argv[0]);
+            if (rc)
+                return rc;
+        } else if (arg->most && (i + 1 == argc || !strncmp(argv[i + 1], "--", 2))) {
+            return usage_error(argv[0], "--%s needs a value; see gbose help %s", arg->name, argv[0]);
+        }
+    }
+    return EXIT_FINE;
+}
+
+void args_clear(struct arg *args)
+{
+    for (; args->name; args++) {
+        free(args->value);
+        args->value = NULL;
+    }
+}
+
+int parse_count(uint64_t *out, const char *command, const char *name, const char *text, uint64_t min,
+                uint64_t max)
+{
+    char *end;
+    uintmax_t n;
+
+    errno = 0;
+    n = strtoumax(text, &end, 10);
+    if (!*text || *end || text[strspn(text, "0123456789")] || errno || n < min || n > max)
+        return usage_error(command, "--%s must be a whole number from %" PRIu64 " to %" PRIu64 "; got '%s'",
+                           name, min, max, text);
+    *out = n;
+    return EXIT_FINE;
+}

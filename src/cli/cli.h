@@ -1,0 +1,42 @@
+/* The command `gbose`: a table of subcommands, and what they share. */
+#ifndef GBOSE_CLI_CLI_H
+#define GBOSE_CLI_CLI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit codes. */
+enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_STOPPED = 130 };
+
+struct command {
+    const char *name;
+    const char *summary;               /* one line */
+    const char *help;                  /* usage and examples */
+    int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
+};
+
+extern const struct command cmd_paper, cmd_simulate, cmd_collect, cmd_worlds, cmd_learners;
+
+/* An option of a subcommand: "--name" with 0, 1 or any number of values. */
+struct arg {
+    const char *name; /* without the dashes; "" for what stands alone */
+    int most;         /* values: 0, 1, or MANY */
+    char **value;     /* filled by args_parse() */
+    int n;
+    int given;
+};
+#define MANY 1000000
+
+/* Read argv into args, which end with a NULL name. Prints one line and returns EXIT_USAGE if something does
+ * not fit, else EXIT_FINE. args_clear() frees what was taken. */
+int args_parse(int argc, char **argv, struct arg *args);
+void args_clear(struct arg *args);
+
+/* One line to standard error, "gbose COMMAND: ...", and EXIT_USAGE. */
+int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A whole number from min to max in `text`, or else a usage error about option --name. */
+int parse_count(uint64_t *out, const char *command, const char *name, const char *text, uint64_t min,
+                uint64_t max);
+
+#endif

@@ -1,0 +1,55 @@
+/* gbose collect: put the shards of a study together. */
+#include "cli/studies.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/spec.h"
+#include "study/study.h"
+
+static int run(int argc, char **argv)
+{
+    struct arg args[] = {{.name = "", .most = MANY},
+                         {.name = "threads", .most = 1},
+                         {.name = "out", .most = 1},
+                         {.name = NULL}};
+    struct gbose__plan *plan = NULL;
+    gbose_error err = {0, ""};
+    struct play play;
+    char *text = NULL;
+    int rc = args_parse(argc, argv, args);
+
+    if (!rc && !args[0].n)
+        rc = usage_error(argv[0], "it needs the directories of the shards; see gbose help collect");
+    if (!rc)
+        rc = play_options(&play, argc, argv, args, NULL);
+    if (!rc) {
+        text = gbose__study_plan_text(args[0].value[0], &err);
+        plan = text ? gbose__plan_read(text, &err) : NULL;
+        if (!plan) {
+            rc = usage_error(argv[0], "%s", err.text);
+            free(play.words);
+        } else {
+            rc = play_study(&play, plan, args[0].value, args[0].n);
+        }
+    }
+    free(text);
+    args_clear(args);
+    return rc;
+}
+
+const struct command cmd_collect = {
+    "collect", "put the shards of a study together",
+    "Usage: gbose collect DIR... [--out DIR] [--threads N]\n\n"
+    "Takes the runs of shards that were played apart (--shard K/N, each with a DIR of its own), plays the "
+    "fresh\n"
+    "repetitions with the parameters that came out best, and writes tables, figures and report: the same "
+    "bytes as\n"
+    "if the study had been played in one piece.\n\n"
+    "  --out DIR     tables, figures and report; without it, or with -, a table on the terminal only\n"
+    "  --threads N   runs side by side (the number of cores)\n\n"
+    "Example:\n"
+    "  gbose paper --shard 1/2 --out part1     (on one machine)\n"
+    "  gbose paper --shard 2/2 --out part2     (on another)\n"
+    "  gbose collect part1 part2 --out results/paper\n",
+    run};

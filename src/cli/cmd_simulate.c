@@ -1,0 +1,132 @@
+/* gbose simulate: any study. */
+#include "cli/studies.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/spec.h"
+
+/* The sweep ("OPTION=V1,V2,...") among those given that this learner takes; NULL: none. */
+static int find_sweep(const char **sweep, const char *learner, const struct arg *sweeps, int *used,
+                      gbose_error *err)
+{
+    *sweep = NULL;
+    for (int i = 0; i < sweeps->n; i++) {
+        char option[64];
+        size_t length = strcspn(sweeps->value[i], "=");
+
+        snprintf(option, sizeof option, "%.*s", (int)length, sweeps->value[i]);
+        if (!sweeps->value[i][length] || !sweeps->value[i][length + 1])
+            return gbose__fail(err, GBOSE_ESPEC, "--sweep must be OPTION=VALUE,VALUE,...; got '%s'",
+                               sweeps->value[i]);
+        if (!gbose__learner_has(learner, option))
+            continue;
+        if (*sweep)
+            return gbose__fail(err, GBOSE_ESPEC, "two sweeps for '%s'; one option at a time can be swept",
+                               learner);
+        *sweep = sweeps->value[i];
+        used[i] = 1;
+    }
+    return GBOSE_OK;
+}
+
+static int add_learner(struct gbose__plan *plan, const char *spec, const struct arg *sweeps, int *used,
+                       gbose_error *err)
+{
+    const char *sweep;
+    char option[64];
+    int rc = find_sweep(&sweep, spec, sweeps, used, err);
+
+    if (rc)
+        return rc;
+    if (!sweep)
+        return gbose__plan_add_learner(plan, spec, NULL, NULL, NULL, err);
+    snprintf(option, sizeof option, "%.*s", (int)strcspn(sweep, "="), sweep);
+    return gbose__plan_add_learner(plan, spec, NULL, option, strchr(sweep, '=') + 1, err);
+}
+
+static int fill(struct gbose__plan *plan, const struct arg *worlds, const struct arg *learners,
+                const struct arg *sweeps, gbose_error *err)
+{
+    int *used = calloc((size_t)sweeps->n + 1, sizeof *used);
+    int rc = used ? GBOSE_OK : gbose__fail(err, GBOSE_ENOMEM, "%s", gbose_strerror(GBOSE_ENOMEM));
+
+    for (int i = 0; i < worlds->n && !rc; i++)
+        rc = gbose__plan_add_world(plan, worlds->value[i], err);
+    for (int i = 0; i < learners->n && !rc; i++)
+        rc = add_learner(plan, learners->value[i], sweeps, used, err);
+    for (int i = 0; i < sweeps->n && !rc; i++)
+        if (!used[i])
+            rc = gbose__fail(err, GBOSE_ESPEC, "no learner has the option of --sweep %s", sweeps->value[i]);
+    for (size_t i = 0; i < plan->n_learners; i++)
+        if (plan->learner[i].n_values > 1)
+            plan->fresh = plan->reps;
+    free(used);
+    return rc;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arg args[] = {{.name = "world", .most = MANY}, {.name = "learner", .most = MANY},
+                         {.name = "sweep", .most = MANY}, {.name = "rounds", .most = 1},
+                         {.name = "reps", .most = 1},     {.name = "seed", .most = 1},
+                         {.name = "threads", .most = 1},  {.name = "out", .most = 1},
+                         {.name = "shard", .most = 1},    {.name = NULL}};
+    struct arg *worlds = &args[0], *learners = &args[1], *sweeps = &args[2];
+    uint64_t rounds = 10000, reps = 10, seed = 1;
+    struct gbose__plan *plan;
+    struct play play;
+    gbose_error err = {0, ""};
+    int rc = args_parse(argc, argv, args);
+
+    if (!rc && !worlds->n)
+        rc = usage_error(argv[0], "--world is missing; gbose worlds lists them");
+    if (!rc && !learners->n)
+        rc = usage_error(argv[0], "--learner is missing; gbose learners lists them");
+    if (!rc && args[3].given)
+        rc = parse_count(&rounds, argv[0], "rounds", args[3].value[0], 1, 1000000000000);
+    if (!rc && args[4].given)
+        rc = parse_count(&reps, argv[0], "reps", args[4].value[0], 1, 1000000);
+    if (!rc && args[5].given)
+        rc = parse_count(&seed, argv[0], "seed", args[5].value[0], 0, INT64_MAX);
+    if (!rc)
+        rc = play_options(&play, argc, argv, args, NULL);
+    if (!rc) {
+        plan = gbose__plan_new("simulate", rounds, (size_t)reps, seed);
+        if (plan && fill(plan, worlds, learners, sweeps, &err)) {
+            gbose__plan_free(plan);
+            rc = usage_error(argv[0], "%s", err.text);
+        } else {
+            rc = plan ? play_study(&play, plan, NULL, 0) : EXIT_BROKEN;
+        }
+    }
+    args_clear(args);
+    return rc;
+}
+
+const struct command cmd_simulate = {
+    "simulate", "a study of your own: learners in simulated worlds",
+    "Usage: gbose simulate --world SPEC... --learner SPEC... [--sweep OPTION=VALUE,VALUE,...]\n"
+    "                      [--rounds T] [--reps R] [--seed S] [--threads N] [--out DIR] [--shard K/N]\n\n"
+    "Plays every learner in every world. All learners meet the same rounds. With --sweep, a learner that has "
+    "the\n"
+    "option is tried with each value, and the best one (least median regret) is played again in as many "
+    "fresh\n"
+    "repetitions. A study in a directory that was stopped goes on when the same command is given again.\n\n"
+    "  --world       one or more worlds; gbose worlds lists them\n"
+    "  --learner     one or more learners; gbose learners lists them; the others are compared with the "
+    "first\n"
+    "  --sweep       an option and the values to try\n"
+    "  --rounds T    rounds of a repetition (10000)\n"
+    "  --reps R      repetitions (10)\n"
+    "  --seed S      of worlds and learners (1)\n"
+    "  --threads N   runs side by side (the number of cores)\n"
+    "  --out DIR     tables, figures and report; without it, or with -, a table on the terminal only\n"
+    "  --shard K/N   play only part K of N, to be put together by gbose collect\n\n"
+    "Examples:\n"
+    "  gbose simulate --world gallery:shift=jumps --learner gbose lin-ts\n"
+    "  gbose simulate --world paper kim-paik --learner gbose bose semi-ts \\\n"
+    "        --sweep gamma=0.02,0.05,0.1,0.2 --reps 30 --out results/widths\n"
+    "  gbose simulate --world heartsteps --learner gbose:intercept=1 action-ts:p_min=0.1,p_max=0.9 lin-ts\n",
+    run};

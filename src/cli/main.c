@@ -1,0 +1,83 @@
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/spec.h"
+#include "gbose.h"
+#include "study/cluster.h"
+
+static const struct command *const commands[] = {&cmd_paper, &cmd_simulate, &cmd_collect, &cmd_worlds,
+                                                 &cmd_learners};
+#define N_COMMANDS (sizeof commands / sizeof *commands)
+
+static void print_overview(FILE *to)
+{
+    fprintf(to, "gbose %s: semiparametric contextual bandits\n\nUsage: gbose COMMAND ...\n\n",
+            gbose_version());
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(to, "  %-10s %s\n\n", "help", "explain a command: gbose help simulate");
+    fprintf(to, "Examples:\n"
+                "  gbose paper --quick                       the paper's table, in half a minute\n"
+                "  gbose simulate --world gallery --learner gbose lin-ts --out -\n"
+                "  gbose learners gbose                      a learner's options\n");
+}
+
+/* Commands as a catalog, for its search of the nearest name. */
+static const gbose_info *command_at(size_t i)
+{
+    static gbose_info info;
+
+    if (i >= N_COMMANDS)
+        return NULL;
+    info.name = commands[i]->name;
+    return &info;
+}
+
+static const struct command *find(const char *name)
+{
+    static const struct gbose__catalog catalog = {"command", command_at};
+    struct gbose__value none[1];
+    gbose_error err;
+    size_t i;
+
+    if (gbose__spec_parse(&i, none, name, &catalog, &err)) {
+        fprintf(stderr, "gbose: %s (gbose help lists all commands)\n", err.text);
+        return NULL;
+    }
+    return commands[i];
+}
+
+int main(int argc, char **argv)
+{
+    const struct command *command;
+    int help, rc;
+
+    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        print_overview(argc < 2 ? stderr : stdout);
+        return argc < 2 ? EXIT_USAGE : EXIT_FINE;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("gbose %s\n", gbose_version());
+        return EXIT_FINE;
+    }
+    help = !strcmp(argv[1], "help");
+    if (help && argc < 3) {
+        print_overview(stdout);
+        return EXIT_FINE;
+    }
+    command = find(argv[help ? 2 : 1]);
+    if (!command)
+        return EXIT_USAGE;
+    for (int i = 2; i < argc && !help; i++)
+        help = !strcmp(argv[i], "--help") || !strcmp(argv[i], "-h");
+    if (help) {
+        printf("gbose %s: %s\n\n%s", command->name, command->summary, command->help);
+        return EXIT_FINE;
+    }
+    gbose__cluster_begin();
+    rc = command->run(argc - 1, argv + 1);
+    gbose__cluster_end();
+    return rc;
+}

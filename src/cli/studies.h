@@ -1,0 +1,27 @@
+/* What the commands that play studies share: paper, simulate, collect. */
+#ifndef GBOSE_CLI_STUDIES_H
+#define GBOSE_CLI_STUDIES_H
+
+#include "cli/cli.h"
+#include "study/plan.h"
+
+/* How to play, from the options --threads, --out and --shard. */
+struct play {
+    const char *command; /* the subcommand's name */
+    const char *dir;     /* NULL: results on the terminal only */
+    size_t threads;
+    size_t shard, shards;
+    char *words; /* the command line without those options, to be shown and repeated; freed by play_study() */
+};
+
+/* Read --threads, --out and --shard (each may be missing from args). EXIT_FINE or EXIT_USAGE. */
+int play_options(struct play *play, int argc, char **argv, struct arg *args, const char *default_dir);
+
+/* Play the study of a plan, which is taken over: print the table, write the outputs. `sources` are directories
+ * whose finished runs are taken in first (collect), n of them. Returns an exit code. */
+int play_study(struct play *play, struct gbose__plan *plan, char **sources, int n);
+
+/* Look an option up; it must be in args. */
+struct arg *arg_named(struct arg *args, const char *name);
+
+#endif

@@ -1,0 +1,446 @@
+#include "study/figures.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "study/file.h"
+#include "study/gnuplot.h"
+#include "study/groups.h"
+#include "study/plot.h"
+
+#define LOG_RATIO 30 /* of the largest to the smallest final median, beyond which an axis is logarithmic */
+
+/* ---- labels beside the ends of lines ---- */
+
+void gbose__spread_apart(double *x, size_t n, double gap, double low, double high)
+{
+    double *mean = calloc(n + 1, sizeof *mean);
+    size_t *size = calloc(n + 1, sizeof *size), blocks = 0, k = 0;
+    double last = high - gap * (double)(n ? n - 1 : 0);
+
+    if (!mean || !size) {
+        for (size_t i = 1; i < n; i++)
+            x[i] = x[i] > x[i - 1] + gap ? x[i] : x[i - 1] + gap;
+        n = 0;
+    }
+    /* Subtract i gaps from position i: what must hold then is that they rise. Pool adjacent violators. */
+    for (size_t i = 0; i < n; i++) {
+        mean[blocks] = x[i] - gap * (double)i;
+        size[blocks] = 1;
+        while (blocks && mean[blocks - 1] > mean[blocks]) {
+            double a = (double)size[blocks - 1], b = (double)size[blocks];
+            mean[blocks - 1] = (a * mean[blocks - 1] + b * mean[blocks]) / (a + b);
+            size[blocks - 1] += size[blocks];
+            blocks--;
+        }
+        blocks++;
+    }
+    for (size_t b = 0; b < blocks; b++) {
+        double z = mean[b] > last ? last : mean[b];
+        z = z < low ? low : z;
+        for (size_t i = 0; i < size[b]; i++, k++)
+            x[k] = z + gap * (double)k;
+    }
+    free(mean);
+    free(size);
+}
+
+/* ---- regret over rounds ---- */
+
+/* A learner's line in a panel. */
+struct line {
+    size_t learner;
+    size_t index; /* of its block in the data file */
+    double end;   /* final median */
+    double label; /* height of its label, as a share of the panel's */
+};
+
+struct panel {
+    struct line *line; /* n of them */
+    size_t n;
+    double low, high; /* of the regret axis */
+    int log;
+};
+
+static int by_end(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return (x->learner < y->learner) - (x->learner > y->learner); /* the first one on top */
+}
+
+/* Write the data of a panel, and find its lines and its axis. */
+static int write_curves(FILE *to, struct panel *panel, struct gbose__spread *curve, size_t *index,
+                        const struct gbose__study *s, const struct gbose__summary *all, size_t world,
+                        gbose_error *err)
+{
+    const struct gbose__plan *plan = s->plan;
+    double least = INFINITY, most = 0, start = INFINITY;
+
+    panel->n = 0;
+    panel->high = 0;
+    for (size_t l = 0; l < plan->n_learners; l++) {
+        const struct gbose__summary *u = &all[world * plan->n_learners + l];
+        int rc =
+            u->value == GBOSE__NO_VALUE ? GBOSE_OK : gbose__curve_spreads(curve, s, world, l, u->value, err);
+        if (rc)
+            return rc;
+        if (u->value == GBOSE__NO_VALUE || !plan->n_points || !curve[plan->n_points - 1].n)
+            continue;
+        fprintf(to, "%s# %s, %s: round, first quartile, median, third quartile\n0 0 0 0\n",
+                *index ? "\n\n" : "", plan->world[world], plan->learner[l].label);
+        for (size_t k = 0; k < plan->n_points; k++) {
+            fprintf(to, "%" PRIu64 " %.9g %.9g %.9g\n", plan->point[k], curve[k].q1, curve[k].median,
+                    curve[k].q3);
+            if (curve[k].q3 > panel->high)
+                panel->high = curve[k].q3;
+            if (curve[k].median > 0 && curve[k].median < start)
+                start = curve[k].median;
+        }
+        panel->line[panel->n].learner = l;
+        panel->line[panel->n].index = (*index)++;
+        panel->line[panel->n].end = curve[plan->n_points - 1].median;
+        if (panel->line[panel->n].end < least)
+            least = panel->line[panel->n].end;
+        if (panel->line[panel->n].end > most)
+            most = panel->line[panel->n].end;
+        panel->n++;
+    }
+    panel->log = panel->n && least > 0 && most / least > LOG_RATIO;
+    panel->low = !panel->log ? 0 : start > least / 100 ? start : least / 100;
+    panel->high = panel->high > 0 ? panel->high * (panel->log ? 1.3 : 1.04) : 1;
+    return GBOSE_OK;
+}
+
+static double height_in(const struct panel *p, double y)
+{
+    if (!p->log)
+        return y / p->high;
+    return y > p->low ? log(y / p->low) / log(p->high / p->low) : 0;
+}
+
+static int place_labels(struct panel *p, double gap, gbose_error *err)
+{
+    double *x = calloc(p->n + 1, sizeof *x);
+
+    if (!x)
+        return gbose__no_memory(err);
+    qsort(p->line, p->n, sizeof *p->line, by_end);
+    for (size_t i = 0; i < p->n; i++)
+        x[i] = height_in(p, p->line[i].end);
+    gbose__spread_apart(x, p->n, gap, 0, 1.02);
+    for (size_t i = 0; i < p->n; i++)
+        p->line[i].label = x[i];
+    free(x);
+    return GBOSE_OK;
+}
+
+static void draw_labels(FILE *to, const struct panel *p, const struct gbose__page *page,
+                        const struct gbose__plan *plan)
+{
+    double near = 1 + 4 / page->panel_width, far = 1 + 16 / page->panel_width,
+           text = 1 + 21 / page->panel_width;
+    char label[GBOSE__LABEL_SIZE];
+
+    fputs("unset arrow\n", to);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct line *line = &p->line[i];
+        double end = height_in(p, line->end);
+
+        fprintf(to,
+                "set arrow from graph 1, graph %.5f to graph %.5f, graph %.5f nohead lw 1 lc rgb \"#%06X\"\n",
+                end, near, end, gbose__plot_colour(line->learner));
+        fprintf(
+            to,
+            "set arrow from graph %.5f, graph %.5f to graph %.5f, graph %.5f nohead lw 1 lc rgb \"#%06X\"\n",
+            near, end, far, line->label, gbose__plot_colour(line->learner));
+        fprintf(to, "set label %zu ", i + 1);
+        gbose__gnuplot_string(to, gbose__plot_label(label, plan, line->learner));
+        fprintf(to, " at graph %.5f, graph %.5f left noenhanced\n", text, line->label);
+    }
+}
+
+static void draw_panel(FILE *to, const struct panel *p, const struct gbose__page *page,
+                       const struct gbose__group *g, size_t i, const struct gbose__plan *plan)
+{
+    gbose__plot_panel(to, page, i);
+    for (size_t k = 0; k < plan->n_learners; k++)
+        fprintf(to, "unset label %zu\n", k + 1);
+    gbose__plot_title(to, page, g, i, plan);
+    if (!p->n) {
+        fputs("set label 1 \"no finished runs\" at graph 0.5, graph 0.5 center\n", to);
+        fputs("unset xlabel\nunset ylabel\nunset xtics\nunset ytics\nunset arrow\nunset logscale y\n"
+              "plot [0:1][0:1] NaN notitle\n",
+              to);
+        return;
+    }
+    draw_labels(to, p, page, plan);
+    fprintf(to, "set xrange [0:%" PRIu64 "]\nset yrange [%.9g:%.9g]\n", plan->rounds, p->low, p->high);
+    fputs(p->log ? "set logscale y\nset ytics " GBOSE__TICK_STYLE " autofreq\nset format y \"%g\"\n"
+                 : "unset logscale y\n",
+          to);
+    if (!p->log)
+        gbose__plot_ticks(to, 'y', 0, p->high, 5);
+    gbose__plot_ticks(to, 'x', 0, (double)plan->rounds, page->panel_width > 300 ? 5 : 2);
+    fputs("set grid ytics back linetype 1 linecolor rgb \"#DDDDDD\" linewidth 1\n", to);
+    fputs(i + page->columns >= g->n ? "set xlabel \"round\" offset 0,0.5\n" : "unset xlabel\n", to);
+    fputs(i % page->columns == 0 ? "set ylabel \"cumulative regret\" offset 0.5,0\n" : "unset ylabel\n", to);
+    fprintf(to, "up(y) = y > %.9g ? y : %.9g\nplot \\\n", p->low, p->low);
+    for (size_t k = 0; k < p->n; k++)
+        fprintf(
+            to,
+            "    data index %zu using 1:(up($2)):(up($4)) with filledcurves lc rgb \"#%06X\" notitle, \\\n",
+            p->line[k].index, gbose__plot_colour(p->line[k].learner));
+    /* In the plan's order from its end, so that the first learner is on top. */
+    for (size_t l = plan->n_learners, left = p->n; l-- > 0;)
+        for (size_t k = 0; k < p->n; k++)
+            if (p->line[k].learner == l)
+                fprintf(
+                    to,
+                    "    data index %zu using 1:(up($3)) with lines lw 2 dt %u lc rgb \"#%06X\" notitle%s\n",
+                    p->line[k].index, gbose__plot_dash(l), gbose__plot_colour(l), --left ? ", \\" : "");
+}
+
+static int finish(struct gbose__file *script, struct gbose__file *data, int rc, gbose_error *err)
+{
+    if (rc) {
+        gbose__file_abandon(data);
+        gbose__file_abandon(script);
+        return rc;
+    }
+    rc = gbose__file_close(data, err);
+    if (rc) {
+        gbose__file_abandon(script);
+        return rc;
+    }
+    return gbose__file_close(script, err);
+}
+
+/* Open NAME.gp and NAME.dat. */
+static int begin(struct gbose__file *script, struct gbose__file *data, const char *dir, const char *name,
+                 gbose_error *err)
+{
+    char file[128];
+    int rc;
+
+    snprintf(file, sizeof file, "%s.gp", name);
+    rc = gbose__file_open(script, dir, file, err);
+    if (rc)
+        return rc;
+    snprintf(file, sizeof file, "%s.dat", name);
+    rc = gbose__file_open(data, dir, file, err);
+    if (rc)
+        gbose__file_abandon(script);
+    return rc;
+}
+
+static int write_regret(const struct gbose__study *s, const struct gbose__summary *all,
+                        const struct gbose__group *g, const char *dir, const char *name, gbose_error *err)
+{
+    const struct gbose__plan *plan = s->plan;
+    double label_gap = 1.2 * GBOSE__FONT_SIZE, labels = label_gap * (double)plan->n_learners;
+    struct gbose__page page = {.left = 72, .gap = 46, .bottom = 52, .header = *g->title ? 30 : 6};
+    struct gbose__spread *curve = calloc(plan->n_points + 1, sizeof *curve);
+    struct panel panel = {.line = calloc(plan->n_learners + 1, sizeof *panel.line)};
+    struct gbose__file script, data;
+    size_t index = 0;
+    int rc = curve && panel.line ? begin(&script, &data, dir, name, err) : gbose__no_memory(err);
+
+    if (rc) {
+        free(curve);
+        free(panel.line);
+        return rc;
+    }
+    gbose__page_grid(&page, g->n);
+    page.right = 24 + gbose__plot_label_width(plan);
+    page.panel_width = page.columns == 1 ? 520 : page.columns == 2 ? 320 : 232;
+    page.panel_height = labels + 16 > 240 ? labels + 16 : 240;
+    page.top = 14 + 1.25 * GBOSE__FONT_SIZE * (double)gbose__plot_title_lines(&page, g, plan);
+    gbose__plot_begin(script.to, &page, name, g->title);
+    for (size_t i = 0; i < g->n && !rc; i++) {
+        rc = write_curves(data.to, &panel, curve, &index, s, all, g->world[i], err);
+        if (!rc)
+            rc = place_labels(&panel, label_gap / page.panel_height, err);
+        if (!rc)
+            draw_panel(script.to, &panel, &page, g, i, plan);
+    }
+    gbose__plot_end(script.to);
+    free(curve);
+    free(panel.line);
+    return finish(&script, &data, rc, err);
+}
+
+/* ---- differences to the first learner ---- */
+
+static int has_interval(const struct gbose__summary *u)
+{
+    return u->to_first.n > 1 && isfinite(u->to_first.low) && isfinite(u->to_first.high);
+}
+
+static size_t count_intervals(const struct gbose__study *s, const struct gbose__summary *all,
+                              const struct gbose__group *g)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t l = 1; l < s->plan->n_learners; l++)
+            n += has_interval(&all[g->world[i] * s->plan->n_learners + l]) != 0;
+    return n;
+}
+
+/* The learners' names down the left side. */
+static void draw_rows(FILE *to, const struct gbose__plan *plan)
+{
+    char label[GBOSE__LABEL_SIZE];
+
+    for (size_t l = 1; l < plan->n_learners; l++) {
+        fputs(l > 1 ? ", " : "set ytics nomirror scale 0 textcolor rgb \"black\" (", to);
+        gbose__gnuplot_string(to, gbose__plot_label(label, plan, l));
+        fprintf(to, " %zu", l);
+    }
+    fputs(") noenhanced\n", to);
+}
+
+static void draw_differences(FILE *script, FILE *data, const struct gbose__page *page, size_t *index,
+                             const struct gbose__study *s, const struct gbose__summary *all,
+                             const struct gbose__group *g, size_t i)
+{
+    const struct gbose__plan *plan = s->plan;
+    double low = 0, high = 0;
+    size_t n = 0;
+
+    for (size_t l = 1; l < plan->n_learners; l++) {
+        const struct gbose__summary *u = &all[g->world[i] * plan->n_learners + l];
+        if (!has_interval(u))
+            continue;
+        if (!n++)
+            fprintf(data, "%s# %s: row, mean, low, high, colour, learner\n", *index ? "\n\n" : "",
+                    plan->world[u->world]);
+        fprintf(data, "%zu %.9g %.9g %.9g %u \"%s\"\n", l, u->to_first.mean, u->to_first.low,
+                u->to_first.high, gbose__plot_colour(l), plan->learner[l].label);
+        low = u->to_first.low < low ? u->to_first.low : low;
+        high = u->to_first.high > high ? u->to_first.high : high;
+    }
+    if (!(high > low))
+        high = low + 1;
+    gbose__plot_panel(script, page, i);
+    gbose__plot_title(script, page, g, i, plan);
+    fprintf(script, "set xrange [%.9g:%.9g]\nset yrange [%zu.5:0.5]\n", low - 0.05 * (high - low),
+            high + 0.05 * (high - low), plan->n_learners - 1);
+    gbose__plot_ticks(script, 'x', low - 0.05 * (high - low), high + 0.05 * (high - low), 5);
+    if (i % page->columns == 0)
+        draw_rows(script, plan);
+    else
+        fputs("unset ytics\n", script);
+    fputs("set border 1\nset grid xtics back linetype 1 linecolor rgb \"#DDDDDD\" linewidth 1\n", script);
+    fputs("unset arrow\nset arrow from 0, graph 0 to 0, graph 1 nohead back lw 1 lc rgb \"#808080\"\n",
+          script);
+    if (n)
+        fprintf(
+            script,
+            "plot data index %zu using 2:1:3:4:5 with xerrorbars pt 7 ps 0.7 lw 2 lc rgb variable notitle\n",
+            (*index)++);
+    else
+        fputs("plot NaN notitle\n", script);
+}
+
+static int write_differences(const struct gbose__study *s, const struct gbose__summary *all,
+                             const struct gbose__group *g, const char *dir, const char *name,
+                             gbose_error *err)
+{
+    const struct gbose__plan *plan = s->plan;
+    struct gbose__page page = {.gap = 30, .right = 20, .bottom = 36, .header = *g->title ? 30 : 6};
+    struct gbose__file script, data;
+    size_t index = 0;
+    int rc = begin(&script, &data, dir, name, err);
+
+    if (rc)
+        return rc;
+    gbose__page_grid(&page, g->n);
+    page.left = 22 + gbose__plot_label_width(plan);
+    page.panel_width = page.columns == 1 ? 520 : page.columns == 2 ? 380 : 300;
+    page.panel_height = 24 * (double)(plan->n_learners - 1) + 8;
+    page.top = 14 + 1.25 * GBOSE__FONT_SIZE * (double)gbose__plot_title_lines(&page, g, plan);
+    gbose__plot_begin(script.to, &page, name, g->title);
+    for (size_t i = 0; i < g->n; i++)
+        draw_differences(script.to, data.to, &page, &index, s, all, g, i);
+    gbose__plot_end(script.to);
+    return finish(&script, &data, GBOSE_OK, err);
+}
+
+/* ---- all of them ---- */
+
+static void describe_regret(struct gbose__figure *figure, const struct gbose__plan *plan,
+                            const struct gbose__group *g)
+{
+    snprintf(figure->name, sizeof figure->name, "regret-%s", g->name);
+    snprintf(figure->caption, sizeof figure->caption,
+             "Cumulative regret%s%s: median (line) and quartiles (band) over %zu repetition%s%s.",
+             *g->title ? " for " : "", g->title, plan->reps, plan->reps == 1 ? "" : "s",
+             plan->learner[0].option ? ", with the parameter that was best on them" : "");
+}
+
+static void describe_differences(struct gbose__figure *figure, const struct gbose__plan *plan,
+                                 const struct gbose__group *g)
+{
+    snprintf(figure->name, sizeof figure->name, "difference-%s", g->name);
+    snprintf(
+        figure->caption, sizeof figure->caption,
+        "Final regret%s%s minus that of %.100s on the same %srepetitions: mean and 95%% confidence interval. "
+        "Right of the line at 0, %.100s did better.",
+        *g->title ? " for " : "", g->title, plan->learner[0].label, plan->fresh ? "fresh " : "",
+        plan->learner[0].label);
+}
+
+/* Scripts and data; the figures' names and captions. */
+static int write_scripts(struct gbose__figure *figures, size_t *n, const struct gbose__study *s,
+                         const struct gbose__summary *all, const struct gbose__group *groups, size_t n_groups,
+                         const char *dir, gbose_error *err)
+{
+    int rc = GBOSE_OK;
+
+    for (size_t i = 0; i < n_groups && !rc; i++) {
+        describe_regret(&figures[*n], s->plan, &groups[i]);
+        rc = write_regret(s, all, &groups[i], dir, figures[(*n)++].name, err);
+        if (rc || !count_intervals(s, all, &groups[i]))
+            continue;
+        describe_differences(&figures[*n], s->plan, &groups[i]);
+        rc = write_differences(s, all, &groups[i], dir, figures[(*n)++].name, err);
+    }
+    return rc;
+}
+
+int gbose__write_figures(struct gbose__figure **out, size_t *n, const struct gbose__study *s,
+                         const struct gbose__summary *all, const char *dir, gbose_error *err)
+{
+    struct gbose__group *groups;
+    size_t n_groups, count = 0;
+    struct gbose__figure *figures = NULL;
+    char *where = NULL;
+    int rc = gbose__groups(&groups, &n_groups, s->plan, err);
+
+    *out = NULL;
+    *n = 0;
+    if (rc)
+        return rc;
+    figures = calloc(2 * n_groups + 1, sizeof *figures);
+    where = gbose__path(dir, "figures");
+    rc = figures && where ? gbose__dir_make(where, err) : gbose__no_memory(err);
+    if (!rc)
+        rc = write_scripts(figures, &count, s, all, groups, n_groups, where, err);
+    for (size_t i = 0; i < count && !rc; i++) {
+        rc = gbose__gnuplot(where, figures[i].name, err);
+        *n += !rc;
+    }
+    if (*n)
+        *out = figures;
+    else
+        free(figures);
+    free(where);
+    free(groups);
+    return rc;
+}

@@ -1,0 +1,229 @@
+#include "study/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/bytes.h"
+#include "core/spec.h"
+#include "study/file.h"
+
+#define JOURNAL_MAGIC UINT64_C(0x314c4e524a534247) /* the bytes "GBSJRNL1" */
+#define HEADER_SIZE 24                             /* magic, the plan's hash, the size of a record */
+
+struct gbose__journal {
+    int file;
+    char *path;
+    size_t record_size;
+    unsigned char *record;
+};
+
+/* index, regret, reward, lone, curve (as doubles, so that it has whole words), checksum */
+static size_t record_size(const struct gbose__plan *plan)
+{
+    return 8 * (4 + plan->n_points + 1);
+}
+
+static void write_record(unsigned char *record, const struct gbose__study *study, size_t index)
+{
+    const struct gbose__result *r = &study->result[index];
+    struct gbose__writer w = {record, 0};
+
+    gbose__put_u64(&w, index);
+    gbose__put_double(&w, r->regret);
+    gbose__put_double(&w, r->reward);
+    gbose__put_double(&w, r->lone);
+    for (size_t i = 0; i < study->plan->n_points; i++)
+        gbose__put_double(&w, (double)r->curve[i]);
+    gbose__put_u64(&w, gbose__checksum(record, w.size));
+}
+
+/* 1: the record is whole, and its run is now in the study. */
+static int read_record(const unsigned char *record, struct gbose__study *study, int *no_memory)
+{
+    size_t size = record_size(study->plan);
+    struct gbose__reader r = {record, size, 0}, tail = {record + size - 8, 8, 0};
+    struct gbose__result *result;
+    uint64_t index = gbose__get_u64(&r);
+
+    if (gbose__get_u64(&tail) != gbose__checksum(record, size - 8) || index >= study->n_runs)
+        return 0;
+    result = &study->result[index];
+    if (!result->curve)
+        result->curve = calloc(study->plan->n_points, sizeof *result->curve);
+    if (!result->curve) {
+        *no_memory = 1;
+        return 0;
+    }
+    result->regret = gbose__get_double(&r);
+    result->reward = gbose__get_double(&r);
+    result->lone = gbose__get_double(&r);
+    for (size_t i = 0; i < study->plan->n_points; i++)
+        result->curve[i] = (float)gbose__get_double(&r);
+    result->done = 1;
+    return 1;
+}
+
+static int system_error(gbose_error *err, const char *what, const char *path)
+{
+    return gbose__fail(err, GBOSE__EWRITE, "cannot %s %s: %s", what, path, strerror(errno));
+}
+
+/* All bytes, or fewer at the end of the file; -1 on an error. */
+static ssize_t read_all(int file, unsigned char *buf, size_t size)
+{
+    size_t got = 0;
+
+    while (got < size) {
+        ssize_t n = read(file, buf + got, size - got);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        got += (size_t)n;
+    }
+    return (ssize_t)got;
+}
+
+static int write_all(int file, const unsigned char *buf, size_t size)
+{
+    while (size) {
+        ssize_t n = write(file, buf, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        buf += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+static void make_header(unsigned char *header, const char *plan, size_t size)
+{
+    struct gbose__writer w = {header, 0};
+
+    gbose__put_u64(&w, JOURNAL_MAGIC);
+    gbose__put_u64(&w, gbose__mix_text(1, plan));
+    gbose__put_u64(&w, size);
+}
+
+/* Read header and records; `end` is where the good ones end. An empty file is fine, and so is a torn tail. */
+static int take_in(int file, const char *path, unsigned char *record, const char *plan,
+                   struct gbose__study *study, off_t *end, gbose_error *err)
+{
+    unsigned char header[HEADER_SIZE], expected[HEADER_SIZE];
+    size_t size = record_size(study->plan);
+    ssize_t n = read_all(file, header, sizeof header);
+    int no_memory = 0;
+
+    *end = 0;
+    if (n < 0)
+        return system_error(err, "read", path);
+    make_header(expected, plan, size);
+    if (n < HEADER_SIZE) {
+        if (memcmp(header, expected, (size_t)n))
+            return gbose__fail(err, GBOSE_EINVAL, "%s is not the journal of a study", path);
+        return GBOSE_OK;
+    }
+    if (memcmp(header, expected, HEADER_SIZE))
+        return gbose__fail(err, GBOSE_EINVAL, "%s belongs to another study", path);
+    *end = HEADER_SIZE;
+    while ((n = read_all(file, record, size)) == (ssize_t)size && read_record(record, study, &no_memory))
+        *end += (off_t)size;
+    if (n < 0)
+        return system_error(err, "read", path);
+    return no_memory ? gbose__no_memory(err) : GBOSE_OK;
+}
+
+static struct gbose__journal *prepare(const char *dir, const struct gbose__plan *plan)
+{
+    struct gbose__journal *j = calloc(1, sizeof *j);
+
+    if (!j)
+        return NULL;
+    j->file = -1;
+    j->record_size = record_size(plan);
+    j->path = gbose__path(dir, "journal.bin");
+    j->record = malloc(j->record_size);
+    if (!j->path || !j->record) {
+        gbose__journal_close(j);
+        return NULL;
+    }
+    return j;
+}
+
+int gbose__journal_open(struct gbose__journal **out, const char *dir, const char *plan,
+                        struct gbose__study *study, gbose_error *err)
+{
+    struct gbose__journal *j = prepare(dir, study->plan);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    unsigned char header[HEADER_SIZE];
+    off_t end = 0;
+    int rc;
+
+    if (!j)
+        return gbose__no_memory(err);
+    j->file = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (j->file < 0)
+        rc = system_error(err, "open", j->path);
+    else if (fcntl(j->file, F_SETLK, &lock))
+        rc = gbose__fail(err, GBOSE_EINVAL, "%s is in use by another gbose", j->path);
+    else
+        rc = take_in(j->file, j->path, j->record, plan, study, &end, err);
+    if (!rc && (ftruncate(j->file, end) || lseek(j->file, end, SEEK_SET) < 0))
+        rc = system_error(err, "write", j->path);
+    if (!rc && end == 0) {
+        make_header(header, plan, j->record_size);
+        if (write_all(j->file, header, HEADER_SIZE))
+            rc = system_error(err, "write", j->path);
+    }
+    if (rc) {
+        gbose__journal_close(j);
+        return rc;
+    }
+    *out = j;
+    return GBOSE_OK;
+}
+
+int gbose__journal_append(struct gbose__journal *j, const struct gbose__study *study, size_t index,
+                          gbose_error *err)
+{
+    write_record(j->record, study, index);
+    if (write_all(j->file, j->record, j->record_size))
+        return system_error(err, "write", j->path);
+    return GBOSE_OK;
+}
+
+void gbose__journal_close(struct gbose__journal *j)
+{
+    if (!j)
+        return;
+    if (j->file >= 0)
+        close(j->file);
+    free(j->record);
+    free(j->path);
+    free(j);
+}
+
+int gbose__journal_read(const char *dir, const char *plan, struct gbose__study *study, gbose_error *err)
+{
+    struct gbose__journal *j = prepare(dir, study->plan);
+    off_t end;
+    int rc;
+
+    if (!j)
+        return gbose__no_memory(err);
+    j->file = open(j->path, O_RDONLY | O_CLOEXEC);
+    if (j->file < 0)
+        rc = system_error(err, "open", j->path);
+    else
+        rc = take_in(j->file, j->path, j->record, plan, study, &end, err);
+    gbose__journal_close(j);
+    return rc;
+}

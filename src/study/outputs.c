@@ -1,0 +1,52 @@
+#include "study/outputs.h"
+
+#include <stdlib.h>
+
+#include "study/figures.h"
+#include "study/print.h"
+#include "study/report.h"
+#include "study/tables.h"
+
+int gbose__study_outputs(const struct gbose__study *s, const char *dir, const char *command_line,
+                         gbose_error *err)
+{
+    struct gbose__summary *all = NULL;
+    struct gbose__figure *figures = NULL;
+    gbose_error drawing = {0, ""};
+    size_t n = 0;
+    int rc = gbose__dir_make(dir, err), drawn = GBOSE_OK;
+
+    if (!rc)
+        rc = gbose__summarize(&all, s, err);
+    if (!rc)
+        rc = gbose__write_tables(s, all, dir, err);
+    if (!rc)
+        drawn = gbose__write_figures(&figures, &n, s, all, dir, &drawing);
+    if (drawn && drawn != GBOSE__ENOPLOT && drawn != GBOSE__EBADPLOT) {
+        if (err)
+            *err = drawing;
+        rc = drawn;
+    }
+    if (!rc)
+        rc = gbose__write_report(s, all, figures, n, drawn ? drawing.text : NULL, dir, command_line, err);
+    if (!rc && drawn) {
+        if (err)
+            *err = drawing;
+        rc = drawn;
+    }
+    free(figures);
+    free(all);
+    return rc;
+}
+
+void gbose__study_print(FILE *to, const struct gbose__study *s)
+{
+    struct gbose__summary *all;
+
+    if (gbose__summarize(&all, s, NULL)) {
+        fputs("out of memory: no table\n", to);
+        return;
+    }
+    gbose__print_table(to, s, all);
+    free(all);
+}

@@ -1,0 +1,58 @@
+/* What the figures' gnuplot scripts have in common: a page of panels, ticks, colours. */
+#ifndef GBOSE_STUDY_PLOT_H
+#define GBOSE_STUDY_PLOT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "study/groups.h"
+#include "study/plan.h"
+
+#define GBOSE__FONT_SIZE 13
+#define GBOSE__LETTER 7.6 /* width of a letter, generously, in the same units */
+
+/* Said with every axis: "unset xtics" forgets it. */
+#define GBOSE__TICK_STYLE "nomirror out scale 0.5 textcolor rgb \"black\""
+
+/* A page of panels, measured in pixels of the SVG. */
+struct gbose__page {
+    size_t columns, rows;
+    double left, gap; /* beside the first panel of a row, and between the others */
+    double right;     /* of every panel */
+    double header;    /* above the first row */
+    double top, bottom;
+    double panel_width, panel_height;
+};
+
+/* Rows and columns for n panels. */
+void gbose__page_grid(struct gbose__page *p, size_t n);
+double gbose__page_width(const struct gbose__page *p);
+double gbose__page_height(const struct gbose__page *p);
+
+/* The script up to the first panel, and after the last one: what is between is drawn once a terminal. */
+void gbose__plot_begin(FILE *to, const struct gbose__page *p, const char *name, const char *title);
+void gbose__plot_end(FILE *to);
+
+/* Where panel i stands, and its title. */
+void gbose__plot_panel(FILE *to, const struct gbose__page *p, size_t i);
+void gbose__plot_title(FILE *to, const struct gbose__page *p, const struct gbose__group *g, size_t i,
+                       const struct gbose__plan *plan);
+/* The most lines that a title of the group takes. */
+size_t gbose__plot_title_lines(const struct gbose__page *p, const struct gbose__group *g,
+                               const struct gbose__plan *plan);
+
+/* "set xtics (...)" with at most about `most` round numbers from low to high; axis is 'x' or 'y'. */
+void gbose__plot_ticks(FILE *to, char axis, double low, double high, int most);
+
+/* The colour of a learner, 0xRRGGBB (Okabe and Ito's, which colour-blind readers can tell apart), and the
+ * number of its dash type: 1, solid, until the colours are used up. */
+unsigned gbose__plot_colour(size_t learner);
+unsigned gbose__plot_dash(size_t learner);
+
+/* A learner's label, shortened if it is long. */
+#define GBOSE__LABEL_SIZE 64
+const char *gbose__plot_label(char buf[GBOSE__LABEL_SIZE], const struct gbose__plan *plan, size_t learner);
+/* The width of the longest. */
+double gbose__plot_label_width(const struct gbose__plan *plan);
+
+#endif

@@ -1,0 +1,181 @@
+#include "study/pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/spec.h"
+#include "study/cluster.h"
+#include "study/file.h"
+#include "study/run.h"
+
+/* A finished run, waiting for the main thread to report it. */
+struct finished {
+    size_t index;
+    int code;
+    gbose_error err;
+};
+
+struct queue {
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    struct gbose__study *study;
+    const size_t *todo;
+    size_t n, next;            /* runs, and how many of them have been dealt out */
+    struct finished *finished; /* n, filled from the front */
+    size_t n_finished;
+    size_t busy;     /* threads that have not ended */
+    float *spare;    /* a curve's room, for results that arrive */
+    atomic_int halt; /* deal out no more, and give up what is being played */
+};
+
+static int deal(struct queue *q, size_t *index)
+{
+    if (q->halt || q->next == q->n)
+        return 0;
+    *index = q->todo[q->next++];
+    return 1;
+}
+
+static void *work(void *argument)
+{
+    struct queue *q = argument;
+    struct finished f;
+
+    pthread_mutex_lock(&q->lock);
+    while (deal(q, &f.index)) {
+        pthread_mutex_unlock(&q->lock);
+        f.err.text[0] = 0;
+        f.code = gbose__run_play(&q->study->result[f.index], q->study->plan, f.index, &q->halt, &f.err);
+        pthread_mutex_lock(&q->lock);
+        q->finished[q->n_finished++] = f;
+        pthread_cond_signal(&q->news);
+    }
+    q->busy--;
+    pthread_cond_signal(&q->news);
+    pthread_mutex_unlock(&q->lock);
+    return NULL;
+}
+
+/* Give a rank its next run, or send it home. 1: it is playing. */
+static int employ(struct queue *q, int rank)
+{
+    size_t index;
+    int more;
+
+    pthread_mutex_lock(&q->lock);
+    more = deal(q, &index);
+    pthread_mutex_unlock(&q->lock);
+    if (more)
+        gbose__cluster_give(rank, index);
+    return more;
+}
+
+static void wait_for_news(struct queue *q, long milliseconds)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += milliseconds * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&q->news, &q->lock, &until);
+}
+
+/* Take in what other ranks have finished, and keep them at work. `playing` counts those that are. */
+static void receive(struct queue *q, size_t *playing)
+{
+    struct gbose__result result = {.curve = q->spare};
+    struct finished f;
+    int rank;
+
+    while (gbose__cluster_take(&rank, &f.index, &result, q->study->plan->n_points, &f.code, &f.err)) {
+        struct gbose__result *slot = &q->study->result[f.index];
+
+        q->spare = slot->curve; /* the two change places */
+        *slot = result;
+        result.curve = q->spare;
+        pthread_mutex_lock(&q->lock);
+        q->finished[q->n_finished++] = f;
+        pthread_mutex_unlock(&q->lock);
+        *playing -= (size_t)!employ(q, rank);
+    }
+}
+
+/* Until every thread has ended, every rank has answered, and every finished run has been reported. */
+static int attend(const struct gbose__pool *pool, struct queue *q, size_t playing, gbose_error *err)
+{
+    size_t reported = 0, n_finished, busy;
+    int rc = GBOSE_OK;
+
+    do {
+        receive(q, &playing);
+        pthread_mutex_lock(&q->lock);
+        if (reported == q->n_finished && (q->busy || playing))
+            wait_for_news(q, playing ? 2 : 100);
+        n_finished = q->n_finished;
+        busy = q->busy;
+        pthread_mutex_unlock(&q->lock);
+        for (; reported < n_finished; reported++) {
+            const struct finished *f = &q->finished[reported];
+            if (!rc && f->code)
+                rc = gbose__fail(err, f->code, "%s", f->err.text);
+            if (!rc && q->study->result[f->index].done)
+                rc = pool->finished(pool->user, f->index, err);
+        }
+        if (rc || *pool->stop)
+            q->halt = 1;
+        pool->tick(pool->user);
+    } while (busy || playing || reported < n_finished);
+    return rc;
+}
+
+int gbose__pool_play(const struct gbose__pool *pool, struct gbose__study *study, const size_t *todo, size_t n,
+                     gbose_error *err)
+{
+    struct queue q = {.study = study, .todo = todo, .n = n};
+    size_t threads = pool->threads < n ? pool->threads : n, started = 0, playing = 0;
+    pthread_t *thread;
+    int rc = GBOSE_OK;
+
+    if (!n)
+        return GBOSE_OK;
+    thread = calloc(threads, sizeof *thread);
+    q.finished = calloc(n, sizeof *q.finished);
+    q.spare = calloc(study->plan->n_points, sizeof *q.spare);
+    for (size_t i = 0; i < n; i++) {
+        struct gbose__result *r = &study->result[todo[i]];
+        if (!r->curve)
+            r->curve = calloc(study->plan->n_points, sizeof *r->curve);
+        if (!r->curve)
+            rc = GBOSE_ENOMEM;
+    }
+    if (!thread || !q.finished || !q.spare || rc) {
+        free(thread);
+        free(q.finished);
+        free(q.spare);
+        return gbose__no_memory(err);
+    }
+    pthread_mutex_init(&q.lock, NULL);
+    pthread_cond_init(&q.news, NULL);
+    for (int rank = 1; rank < gbose__cluster_size(); rank++)
+        playing += (size_t)employ(&q, rank);
+    pthread_mutex_lock(&q.lock);
+    while (started < threads && !pthread_create(&thread[started], NULL, work, &q))
+        started++;
+    q.busy = started;
+    pthread_mutex_unlock(&q.lock);
+    if (!started && !playing)
+        rc = gbose__fail(err, GBOSE_ENOMEM, "cannot start a thread");
+    else
+        rc = attend(pool, &q, playing, err);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+    pthread_cond_destroy(&q.news);
+    pthread_mutex_destroy(&q.lock);
+    free(q.finished);
+    free(q.spare);
+    free(thread);
+    return rc;
+}

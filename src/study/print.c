@@ -1,0 +1,235 @@
+#include "study/print.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "study/file.h"
+#include "study/groups.h"
+#include "study/printed.h"
+#include "study/tables.h"
+
+#define LINE_WIDTH 96
+
+/* Columns that UTF-8 text takes: bytes that begin a character. */
+static size_t columns(const char *text)
+{
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+static void pad(FILE *to, size_t n)
+{
+    while (n-- > 0)
+        putc(' ', to);
+}
+
+static void put_left(FILE *to, const char *text, size_t width)
+{
+    size_t n = columns(text);
+
+    fputs(text, to);
+    pad(to, n < width ? width - n : 0);
+}
+
+static void put_right(FILE *to, const char *text, size_t width)
+{
+    size_t n = columns(text);
+
+    pad(to, n < width ? width - n : 0);
+    fputs(text, to);
+}
+
+static void put_rule(FILE *to, size_t width)
+{
+    while (width-- > 0)
+        fputs("─", to);
+    putc('\n', to);
+}
+
+/* Words, broken into lines that begin with two spaces. */
+static void put_wrapped(FILE *to, const char *text)
+{
+    size_t at = 0;
+
+    while (*text) {
+        size_t bytes = strcspn(text, " "), n = 0;
+        for (size_t i = 0; i < bytes; i++)
+            n += ((unsigned char)text[i] & 0xC0) != 0x80;
+        if (at && at + 1 + n > LINE_WIDTH) {
+            putc('\n', to);
+            at = 0;
+        }
+        fputs(at ? " " : "  ", to);
+        at += n + (at ? 1 : 2);
+        fwrite(text, 1, bytes, to);
+        text += bytes + (text[bytes] == ' ');
+    }
+}
+
+static size_t label_width(const struct gbose__plan *plan)
+{
+    size_t width = 9;
+
+    for (size_t l = 0; l < plan->n_learners; l++)
+        if (columns(plan->learner[l].label) > width)
+            width = columns(plan->learner[l].label);
+    return width;
+}
+
+/* ---- as Table 1 ---- */
+
+#define PAPER_COLUMN 8 /* a median and the mark of the best */
+
+static void paper_block(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
+                        const struct gbose__group *g, int printed)
+{
+    const struct gbose__plan *plan = s->plan;
+    size_t label = label_width(plan), numbers = 1u + (plan->fresh > 0) + (printed != 0);
+    char buf[GBOSE__NUMBER_SIZE];
+
+    putc('\n', to);
+    put_left(to, g->title, label);
+    for (size_t i = 0; i < g->n; i++) {
+        fputs("  ", to);
+        put_right(to, gbose__group_label(g, i, plan), PAPER_COLUMN - 1);
+        pad(to, i + 1 < g->n ? numbers * PAPER_COLUMN - PAPER_COLUMN + 1 : 0);
+    }
+    putc('\n', to);
+    put_left(to, "", label);
+    for (size_t i = 0; i < g->n; i++) {
+        fputs("  ", to);
+        put_right(to, "best ", PAPER_COLUMN);
+        if (plan->fresh)
+            put_right(to, "fresh", PAPER_COLUMN);
+        if (printed)
+            put_right(to, "printed", PAPER_COLUMN);
+    }
+    putc('\n', to);
+    put_rule(to, label + g->n * (2 + numbers * PAPER_COLUMN));
+    for (size_t l = 0; l < plan->n_learners; l++) {
+        put_left(to, plan->learner[l].label, label);
+        for (size_t i = 0; i < g->n; i++) {
+            const struct gbose__summary *u = gbose__summary_of(s, all, g->world[i], l);
+
+            fputs("  ", to);
+            put_right(to, gbose__rounded(buf, u->tuned.median), PAPER_COLUMN - 1);
+            putc(gbose__is_best(s, all, u) ? '*' : ' ', to);
+            if (plan->fresh)
+                put_right(to, gbose__rounded(buf, u->fresh.median), PAPER_COLUMN);
+            if (printed)
+                put_right(to, gbose__rounded(buf, gbose__printed_for(plan, u->world, l)), PAPER_COLUMN);
+        }
+        putc('\n', to);
+    }
+}
+
+/* ---- world by world ---- */
+
+enum { LEARNER, VALUE, TUNED, FRESH, DIFFERENCE, LONE, PRINTED, N_COLUMNS };
+
+/* The text of a column: of its heading when u is NULL. */
+static const char *column_text(char buf[GBOSE__CELL_SIZE], const struct gbose__plan *plan,
+                               const struct gbose__summary *u, int best, int column)
+{
+    char number[GBOSE__NUMBER_SIZE];
+
+    switch (column) {
+    case LEARNER:
+        snprintf(buf, GBOSE__CELL_SIZE, "%s", u ? plan->learner[u->learner].label : "learner");
+        return buf;
+    case VALUE:
+        return u ? gbose__cell_value(buf, plan, u) : gbose__value_heading(plan);
+    case TUNED:
+        if (!u)
+            return "median [quartiles] ";
+        gbose__cell_spread(buf, &u->tuned);
+        strncat(buf, best ? "*" : " ", GBOSE__CELL_SIZE - strlen(buf) - 1);
+        return buf;
+    case FRESH:
+        return u ? gbose__cell_spread(buf, &u->fresh) : "fresh [quartiles]";
+    case DIFFERENCE:
+        if (u)
+            return gbose__cell_difference(buf, &u->to_first);
+        snprintf(buf, GBOSE__CELL_SIZE, "minus %s [95%% CI]",
+                 columns(plan->learner[0].label) > 20 ? "the first's" : plan->learner[0].label);
+        return buf;
+    case LONE:
+        if (!u)
+            return "lone";
+        snprintf(buf, GBOSE__CELL_SIZE, "%s", gbose__rounded(number, u->lone));
+        return buf;
+    default:
+        if (!u)
+            return "printed";
+        snprintf(buf, GBOSE__CELL_SIZE, "%s",
+                 gbose__rounded(number, gbose__printed_for(plan, u->world, u->learner)));
+        return buf;
+    }
+}
+
+static void world_block(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
+                        size_t world, const int *shown)
+{
+    const struct gbose__plan *plan = s->plan;
+    size_t width[N_COLUMNS] = {0}, total = 0;
+    char buf[GBOSE__CELL_SIZE];
+
+    for (int c = 0; c < N_COLUMNS; c++) {
+        for (size_t l = 0; l <= plan->n_learners; l++) {
+            const struct gbose__summary *u = l ? gbose__summary_of(s, all, world, l - 1) : NULL;
+            size_t n = columns(column_text(buf, plan, u, 0, c));
+            if (n > width[c])
+                width[c] = n;
+        }
+        total += shown[c] ? width[c] + 2 : 0;
+    }
+    fprintf(to, "\n%s\n", plan->world[world]);
+    for (size_t l = 0; l <= plan->n_learners; l++) {
+        const struct gbose__summary *u = l ? gbose__summary_of(s, all, world, l - 1) : NULL;
+        int best = u && gbose__is_best(s, all, u);
+
+        for (int c = 0; c < N_COLUMNS; c++) {
+            if (!shown[c])
+                continue;
+            fputs(c ? "  " : "", to);
+            (c ? put_right : put_left)(to, column_text(buf, plan, u, best, c), width[c]);
+        }
+        putc('\n', to);
+        if (!l)
+            put_rule(to, total - 2);
+    }
+}
+
+/* ---- all of it ---- */
+
+void gbose__print_table(FILE *to, const struct gbose__study *s, const struct gbose__summary *all)
+{
+    const struct gbose__plan *plan = s->plan;
+    int printed = gbose__any_printed(plan);
+    int shown[N_COLUMNS] = {1, gbose__any_swept(plan), 1, plan->fresh > 0, plan->n_learners > 1, 0, printed};
+    struct gbose__group *groups;
+    size_t n;
+
+    if (gbose__groups(&groups, &n, plan, NULL)) {
+        fputs("out of memory: no table\n", to);
+        return;
+    }
+    for (size_t i = 0; i < plan->n_worlds * plan->n_learners; i++)
+        shown[LONE] |= all[i].lone > 0;
+    fprintf(to, "Final regret after %" PRIu64 " rounds\n", plan->rounds);
+    for (size_t i = 0; i < n; i++) {
+        if (groups[i].paper)
+            paper_block(to, s, all, &groups[i], printed);
+        else
+            for (size_t k = 0; k < groups[i].n; k++)
+                world_block(to, s, all, groups[i].world[k], shown);
+    }
+    putc('\n', to);
+    gbose__explain(to, plan, !groups[0].paper, "", "\n", put_wrapped);
+    fputs("  *: the least of its column.\n", to);
+    free(groups);
+}

@@ -1,0 +1,51 @@
+#include "study/progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void gbose__progress_begin(struct gbose__progress *p, size_t runs, size_t done, double cost)
+{
+    p->shown = isatty(STDERR_FILENO);
+    p->runs = runs;
+    p->done = done;
+    p->cost = p->cost_left = cost;
+    p->began = now();
+    p->last = 0;
+}
+
+void gbose__progress_step(struct gbose__progress *p, double cost)
+{
+    p->done++;
+    p->cost_left -= cost;
+}
+
+void gbose__progress_show(struct gbose__progress *p)
+{
+    double t = now(), spent = t - p->began, finished = p->cost - p->cost_left;
+
+    if (!p->shown || t - p->last < 0.2)
+        return;
+    p->last = t;
+    fprintf(stderr, "\r%zu of %zu runs", p->done, p->runs);
+    if (finished > 0 && spent > 1) {
+        unsigned left = (unsigned)(p->cost_left / finished * spent + 0.5);
+        fprintf(stderr, ", %3.0f%%, %u:%02u left", 100 * finished / p->cost, left / 60, left % 60);
+    }
+    fputs("\033[K", stderr);
+    fflush(stderr);
+}
+
+void gbose__progress_end(struct gbose__progress *p)
+{
+    if (p->shown && p->last > 0)
+        fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,339 @@
+#include "study/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "study/file.h"
+#include "study/groups.h"
+#include "study/printed.h"
+#include "study/tables.h"
+
+/* Figures are drawn for a white page; in the dark, their black ink takes the colour of the text. */
+static const char style[] =
+    ":root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--line:#d9d9d9;--tint:#f5f6f8}\n"
+    "@media (prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e8e8e8;--soft:#a6a6a6;--line:#3a3d44;"
+    "--tint:#1f2228}}\n"
+    "*{box-sizing:border-box}\n"
+    "body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,-apple-system,\"Segoe "
+    "UI\","
+    "Roboto,\"Liberation Sans\",sans-serif}\n"
+    "main{max-width:76rem;margin:0 auto;padding:1.5rem 1rem 4rem}\n"
+    "h1{font-size:1.7rem;line-height:1.2;margin:.5rem 0 1rem}\n"
+    "h2{font-size:1.25rem;margin:2.5rem 0 .5rem;border-bottom:1px solid var(--line);padding-bottom:.25rem}\n"
+    "h3{font-size:1rem;margin:1.5rem 0 .4rem;overflow-wrap:anywhere}\n"
+    "p,li{max-width:70ch}\n"
+    "dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;margin:0}\n"
+    "dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}\n"
+    "code{font:.88em ui-monospace,\"Liberation Mono\",monospace}\n"
+    ".wide{overflow-x:auto}\n"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92rem}\n"
+    "th,td{padding:.28rem .7rem;text-align:right;white-space:nowrap}\n"
+    "th:first-child,td:first-child{text-align:left}\n"
+    "thead th{font-weight:600;border-bottom:1px solid var(--line);vertical-align:bottom}\n"
+    "thead tr:first-child th[colspan]{text-align:center;border-bottom-color:transparent}\n"
+    "tbody tr,tbody td:first-child,thead th:first-child{background:var(--paper)}\n"
+    "tbody tr:nth-child(even),tbody tr:nth-child(even) td:first-child{background:var(--tint)}\n"
+    "thead tr:first-child th:first-child,td:first-child{position:sticky;left:0}\n"
+    "td.more{color:var(--soft)}td.edge,th.edge{border-left:1px solid var(--line)}\n"
+    "figure{margin:1.5rem 0 2.5rem}\n"
+    "figure svg{display:block;width:100%;height:auto;min-width:46rem;max-width:76rem}\n"
+    "figcaption{color:var(--soft);font-size:.92rem;max-width:80ch;margin-top:.5rem}\n"
+    "summary{cursor:pointer;margin:1rem 0}\n"
+    "figure svg [id$=gnuplot_canvas]>rect{fill:none}\n"
+    "figure svg [fill=black],figure svg [fill=\"rgb(0,0,0)\"]{fill:var(--ink)}\n"
+    "figure svg [stroke=black]{stroke:var(--ink)}\n"
+    "figure svg [stroke=\"rgb(221, 221, 221)\"]{stroke:var(--line)}\n"
+    "figure svg [color=black]{color:var(--ink)}\n"
+    "figure svg [font-family]{font-family:inherit}\n"
+    "@media print{figure{break-inside:avoid}}\n";
+
+/* ---- figures ---- */
+
+/* Where a name that an SVG gives or refers to begins: after one of these. */
+static size_t name_follows(const char *at)
+{
+    static const char *const marks[] = {" id=\"", " id='", "href=\"#", "href='#", "url(#", "url('#"};
+
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (!strncmp(at, marks[i], strlen(marks[i])))
+            return strlen(marks[i]);
+    return 0;
+}
+
+/* The drawing of an SVG file, without the declarations before it; names in it begin with a prefix of their
+ * own, since several drawings share the page. */
+static int put_svg(FILE *to, const char *svg, size_t number, const char *caption)
+{
+    const char *at = strstr(svg, "<svg");
+
+    if (!at)
+        return 0;
+    fputs("<svg role=\"img\" aria-label=\"", to);
+    gbose__html_text(to, caption);
+    putc('"', to);
+    for (at += 4; *at; at++) {
+        size_t n = name_follows(at);
+        if (!strncmp(at, "<title>Gnuplot</title>", 22)) {
+            at += 21;
+        } else if (n) {
+            fprintf(to, "%.*sf%zu-", (int)n, at, number);
+            at += n - 1;
+        } else {
+            putc(*at, to);
+        }
+    }
+    return 1;
+}
+
+static int put_figure(FILE *to, const struct gbose__figure *figure, size_t number, const char *dir,
+                      gbose_error *err)
+{
+    char file[160], *path, *svg;
+    size_t size;
+    int rc;
+
+    snprintf(file, sizeof file, "figures/%s.svg", figure->name);
+    path = gbose__path(dir, file);
+    if (!path)
+        return gbose__no_memory(err);
+    rc = gbose__file_read(&svg, &size, path, err);
+    free(path);
+    if (rc)
+        return rc;
+    fputs("<figure>\n<div class=\"wide\">", to);
+    put_svg(to, svg, number, figure->caption);
+    free(svg);
+    fputs("</div>\n<figcaption>", to);
+    gbose__html_text(to, figure->caption);
+    fprintf(to,
+            " As <a href=\"figures/%s.svg\">SVG</a>, <a href=\"figures/%s.png\">PNG</a>, "
+            "<a href=\"figures/%s.pdf\">PDF</a>.</figcaption>\n</figure>\n",
+            figure->name, figure->name, figure->name);
+    return GBOSE_OK;
+}
+
+/* ---- tables ---- */
+
+static void put_number(FILE *to, const char *class, double x, int bold)
+{
+    char buf[GBOSE__NUMBER_SIZE];
+
+    fprintf(to, bold ? "<td class=\"%s\"><b>%s</b></td>" : "<td class=\"%s\">%s</td>", class,
+            gbose__rounded(buf, x));
+}
+
+static void put_cell(FILE *to, const char *text, int bold)
+{
+    fputs(bold ? "<td><b>" : "<td>", to);
+    gbose__html_text(to, text);
+    fputs(bold ? "</b></td>" : "</td>", to);
+}
+
+/* A setup as in Table 1. */
+static void put_paper_table(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
+                            const struct gbose__group *g, int printed)
+{
+    const struct gbose__plan *plan = s->plan;
+    int across = 1 + (plan->fresh > 0) + (printed != 0);
+
+    fprintf(to, "<h3>%s</h3>\n<div class=\"wide\"><table>\n<thead>\n<tr><th rowspan=\"2\">algorithm</th>",
+            g->title);
+    for (size_t i = 0; i < g->n; i++) {
+        fprintf(to, "<th class=\"edge\" colspan=\"%d\" title=\"", across);
+        gbose__html_text(to, gbose__group_formula(g, i, plan));
+        fprintf(to, "\">%s</th>", gbose__group_label(g, i, plan));
+    }
+    fputs("</tr>\n<tr>", to);
+    for (size_t i = 0; i < g->n; i++)
+        fprintf(to, "<th class=\"edge\">best</th>%s%s", plan->fresh ? "<th>fresh</th>" : "",
+                printed ? "<th>printed</th>" : "");
+    fputs("</tr>\n</thead>\n<tbody>\n", to);
+    for (size_t l = 0; l < plan->n_learners; l++) {
+        fputs("<tr>", to);
+        put_cell(to, plan->learner[l].label, 0);
+        for (size_t i = 0; i < g->n; i++) {
+            const struct gbose__summary *u = gbose__summary_of(s, all, g->world[i], l);
+
+            put_number(to, "edge", u->tuned.median, gbose__is_best(s, all, u));
+            if (plan->fresh)
+                put_number(to, "", u->fresh.median, 0);
+            if (printed)
+                put_number(to, "more", gbose__printed_for(plan, u->world, l), 0);
+        }
+        fputs("</tr>\n", to);
+    }
+    fputs("</tbody>\n</table></div>\n", to);
+}
+
+static void put_world_table(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
+                            const struct gbose__group *g, size_t i, int printed)
+{
+    const struct gbose__plan *plan = s->plan;
+    int swept = gbose__any_swept(plan);
+    char buf[GBOSE__CELL_SIZE];
+
+    fputs("<h3>", to);
+    if (g->paper)
+        fprintf(to, "%s, %s: ", g->title, gbose__group_label(g, i, plan));
+    fputs("<code>", to);
+    gbose__html_text(to, plan->world[g->world[i]]);
+    fputs("</code></h3>\n<div class=\"wide\"><table>\n<thead><tr><th>learner</th>", to);
+    if (swept) {
+        fputs("<th>", to);
+        gbose__html_text(to, gbose__value_heading(plan));
+        fputs("</th>", to);
+    }
+    fprintf(to, "<th>median [quartiles]</th>%s", plan->fresh ? "<th>fresh [quartiles]</th>" : "");
+    if (plan->n_learners > 1) {
+        fputs("<th>difference to ", to);
+        gbose__html_text(to, plan->learner[0].label);
+        fputs(" [95% CI]</th>", to);
+    }
+    fprintf(to, "<th>reward</th><th>lone</th>%s</tr></thead>\n<tbody>\n", printed ? "<th>printed</th>" : "");
+    for (size_t l = 0; l < plan->n_learners; l++) {
+        const struct gbose__summary *u = gbose__summary_of(s, all, g->world[i], l);
+
+        fputs("<tr>", to);
+        put_cell(to, plan->learner[l].label, 0);
+        if (swept)
+            put_cell(to, gbose__cell_value(buf, plan, u), 0);
+        put_cell(to, gbose__cell_spread(buf, &u->tuned), gbose__is_best(s, all, u));
+        if (plan->fresh)
+            put_cell(to, gbose__cell_spread(buf, &u->fresh), 0);
+        if (plan->n_learners > 1)
+            put_cell(to, gbose__cell_difference(buf, &u->to_first), 0);
+        put_number(to, "", u->reward, 0);
+        put_number(to, "", u->lone, 0);
+        if (printed)
+            put_number(to, "more", gbose__printed_for(plan, u->world, l), 0);
+        fputs("</tr>\n", to);
+    }
+    fputs("</tbody>\n</table></div>\n", to);
+}
+
+static void put_tables(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
+                       const struct gbose__group *groups, size_t n)
+{
+    int printed = gbose__any_printed(s->plan), paper = n && groups[0].paper;
+
+    fputs("<h2>Final regret</h2>\n<ul>\n", to);
+    gbose__explain(to, s->plan, 1, "<li>", "</li>\n", gbose__html_text);
+    fputs("<li>Bold: the least median of its world. Lone: share of rounds in which one arm had probability "
+          "1, so "
+          "that there was nothing to compare.</li>\n</ul>\n",
+          to);
+    for (size_t i = 0; i < n && paper; i++)
+        put_paper_table(to, s, all, &groups[i], printed);
+    if (paper)
+        fputs("<details><summary>Parameters, quartiles and differences of every cell</summary>\n", to);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < groups[i].n; k++)
+            put_world_table(to, s, all, &groups[i], k, printed);
+    if (paper)
+        fputs("</details>\n", to);
+}
+
+/* ---- the page ---- */
+
+static void put_facts(FILE *to, const struct gbose__study *s, const char *command_line)
+{
+    const struct gbose__plan *plan = s->plan;
+    size_t done = 0;
+
+    for (size_t i = 0; i < s->n_runs; i++)
+        done += s->result[i].done != 0;
+    fputs("<dl>\n", to);
+    if (command_line) {
+        fputs("<dt>command</dt><dd><code>", to);
+        gbose__html_text(to, command_line);
+        fputs("</code></dd>\n", to);
+    }
+    fputs("<dt>learners</dt><dd>", to);
+    for (size_t l = 0; l < plan->n_learners; l++) {
+        const struct gbose__entry *e = &plan->learner[l];
+
+        fputs(l ? "<br>" : "", to);
+        gbose__html_text(to, e->label);
+        if (strcmp(e->label, e->spec)) {
+            fputs(": <code>", to);
+            gbose__html_text(to, e->spec);
+            fputs("</code>", to);
+        }
+        for (size_t v = 0; e->option && v < e->n_values; v++) {
+            fputs(v ? " " : ", ", to);
+            if (!v) {
+                gbose__html_text(to, e->option);
+                fputs(" in ", to);
+            }
+            gbose__html_text(to, e->value[v]);
+        }
+    }
+    fprintf(to, "</dd>\n<dt>rounds</dt><dd>%" PRIu64 "</dd>\n<dt>repetitions</dt><dd>%zu", plan->rounds,
+            plan->reps);
+    if (plan->fresh)
+        fprintf(to, ", and %zu fresh ones with the chosen parameter", plan->fresh);
+    fprintf(to,
+            "</dd>\n<dt>finished runs</dt><dd>%zu</dd>\n<dt>seed</dt><dd>%" PRIu64
+            "</dd>\n<dt>version</dt><dd>gbose %s</dd>\n</dl>\n",
+            done, plan->seed, gbose_version());
+}
+
+static int put_page(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
+                    const struct gbose__group *groups, size_t n_groups, const struct gbose__figure *figures,
+                    size_t n, const char *no_figures, const char *dir, const char *command_line,
+                    gbose_error *err)
+{
+    const char *title = n_groups && groups[0].paper ? "The paper's simulation study" : "Simulation study";
+    int rc = GBOSE_OK;
+
+    fprintf(to,
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+            "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>%s</h1>\n",
+            title, style, title);
+    put_facts(to, s, command_line);
+    put_tables(to, s, all, groups, n_groups);
+    fputs("<h2>Figures</h2>\n", to);
+    if (no_figures) {
+        fputs("<p>", to);
+        gbose__html_text(to, no_figures);
+        fputs("</p>\n", to);
+    }
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = put_figure(to, &figures[i], i + 1, dir, err);
+    fputs(
+        "<h2>Files</h2>\n<ul>\n"
+        "<li><a href=\"runs.csv\">runs.csv</a>: a row a run</li>\n"
+        "<li><a href=\"curves.csv\">curves.csv</a>: quartiles of cumulative regret over the rounds</li>\n"
+        "<li><a href=\"table.csv\">table.csv</a>, <a href=\"table.md\">table.md</a>: the tables above</li>\n"
+        "<li><a href=\"study.json\">study.json</a>: what is needed to run it again</li>\n"
+        "<li><a href=\"figures/\">figures/</a>: every figure as SVG, PNG and PDF, with its gnuplot script "
+        "and "
+        "data</li>\n</ul>\n</main>\n</body>\n</html>\n",
+        to);
+    return rc;
+}
+
+int gbose__write_report(const struct gbose__study *s, const struct gbose__summary *all,
+                        const struct gbose__figure *figures, size_t n, const char *no_figures,
+                        const char *dir, const char *command_line, gbose_error *err)
+{
+    struct gbose__group *groups;
+    struct gbose__file f;
+    size_t n_groups;
+    int rc = gbose__groups(&groups, &n_groups, s->plan, err);
+
+    if (rc)
+        return rc;
+    rc = gbose__file_open(&f, dir, "report.html", err);
+    if (!rc) {
+        rc = put_page(f.to, s, all, groups, n_groups, figures, n, no_figures, dir, command_line, err);
+        if (rc)
+            gbose__file_abandon(&f);
+        else
+            rc = gbose__file_close(&f, err);
+    }
+    free(groups);
+    return rc;
+}

@@ -1,0 +1,270 @@
+#include "study/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/normal.h"
+#include "study/file.h"
+
+#define HALF_PI 1.57079632679489661923
+
+/* ---- quantiles ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    if (isnan(x) || isnan(y))
+        return !!isnan(x) - !!isnan(y);
+    return (x > y) - (x < y);
+}
+
+double gbose__quantile(const double *sorted, size_t n, double p)
+{
+    double h, below;
+    size_t i;
+
+    if (!n)
+        return NAN;
+    h = (double)(n - 1) * p;
+    below = floor(h);
+    i = (size_t)below;
+    if (i + 1 >= n || h == below)
+        return sorted[i < n ? i : n - 1];
+    return sorted[i] + (h - below) * (sorted[i + 1] - sorted[i]);
+}
+
+struct gbose__spread gbose__spread_of(double *x, size_t n)
+{
+    struct gbose__spread s = {n, NAN, NAN, NAN};
+
+    qsort(x, n, sizeof *x, ascending);
+    s.q1 = gbose__quantile(x, n, 0.25);
+    s.median = gbose__quantile(x, n, 0.5);
+    s.q3 = gbose__quantile(x, n, 0.75);
+    return s;
+}
+
+/* ---- Student's t ---- */
+
+/* P(|t| <= x) with df degrees of freedom: the finite sums of Abramowitz and Stegun, 26.7.3 and 26.7.4, in
+ * theta = atan(x / sqrt(df)). */
+static double t_within(double x, size_t df)
+{
+    double n = (double)df, hyp = sqrt(n + x * x), sine = x / hyp, cosine2 = n / (n + x * x);
+    double term = df % 2 ? sqrt(n) / hyp : 1, sum = 0;
+
+    for (size_t k = df % 2 ? 3 : 2; k <= df; k += 2) {
+        sum += term;
+        term *= cosine2 * (double)(k - 1) / (double)k;
+    }
+    if (df % 2)
+        return (atan2(x, sqrt(n)) + sine * sum) / HALF_PI;
+    return sine * sum;
+}
+
+/* Abramowitz and Stegun 26.7.5: the quantile in powers of 1 / df. Beyond 200 degrees of freedom the terms
+ * left out are below 1e-10. */
+static double t_from_normal(double z, double df)
+{
+    double z2 = z * z;
+    double g1 = z * (z2 + 1) / 4;
+    double g2 = z * ((5 * z2 + 16) * z2 + 3) / 96;
+    double g3 = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
+    double g4 = z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160;
+
+    return z + (g1 + (g2 + (g3 + g4 / df) / df) / df) / df;
+}
+
+double gbose__t_quantile(double p, size_t df)
+{
+    double within = fabs(2 * p - 1), low = 0, high = 1;
+
+    if (!df)
+        return NAN;
+    if (df == SIZE_MAX)
+        return gbose__normal_quantile(p);
+    if (df > 200)
+        return t_from_normal(gbose__normal_quantile(p), (double)df);
+    while (t_within(high, df) < within && high < 1e300)
+        high *= 2;
+    for (int i = 0; i < 200 && high > low; i++) {
+        double middle = low + (high - low) / 2;
+        if (middle <= low || middle >= high)
+            break;
+        if (t_within(middle, df) < within)
+            low = middle;
+        else
+            high = middle;
+    }
+    return p < 0.5 ? -high : within > 0 ? high : 0;
+}
+
+struct gbose__difference gbose__difference_of(const double *x, size_t n)
+{
+    struct gbose__difference d = {n, NAN, NAN, NAN};
+    double squares = 0, half;
+
+    if (!n)
+        return d;
+    d.mean = 0;
+    for (size_t i = 0; i < n; i++)
+        d.mean += x[i];
+    d.mean /= (double)n;
+    if (n < 2)
+        return d;
+    for (size_t i = 0; i < n; i++)
+        squares += (x[i] - d.mean) * (x[i] - d.mean);
+    half = gbose__t_quantile(0.975, n - 1) * sqrt(squares / (double)(n - 1) / (double)n);
+    d.low = d.mean - half;
+    d.high = d.mean + half;
+    return d;
+}
+
+/* ---- studies ---- */
+
+/* Repetitions from begin to end - 1. */
+struct range {
+    size_t begin, end;
+};
+
+static struct range tuning(const struct gbose__plan *plan)
+{
+    return (struct range){0, plan->reps};
+}
+
+static struct range fresh(const struct gbose__plan *plan)
+{
+    return (struct range){plan->reps, plan->reps + plan->fresh};
+}
+
+/* Room for as many numbers as there are repetitions, or NULL. */
+static double *scratch(const struct gbose__plan *plan, gbose_error *err)
+{
+    double *x = calloc(plan->reps + plan->fresh + 1, sizeof *x);
+
+    if (!x)
+        gbose__no_memory(err);
+    return x;
+}
+
+static struct gbose__spread regret_spread(double *x, const struct gbose__study *s, size_t world,
+                                          size_t learner, size_t value, struct range reps)
+{
+    size_t n = 0;
+
+    for (size_t r = reps.begin; r < reps.end; r++) {
+        const struct gbose__result *run = gbose__result_of(s, world, learner, value, r);
+        if (run->done)
+            x[n++] = run->regret;
+    }
+    return gbose__spread_of(x, n);
+}
+
+static size_t best_value(double *x, const struct gbose__study *s, size_t world, size_t learner)
+{
+    size_t best = GBOSE__NO_VALUE;
+    double least = NAN;
+
+    for (size_t v = 0; v < s->plan->learner[learner].n_values; v++) {
+        struct gbose__spread d = regret_spread(x, s, world, learner, v, tuning(s->plan));
+        if (d.n && (best == GBOSE__NO_VALUE || d.median < least || (isnan(least) && !isnan(d.median)))) {
+            best = v;
+            least = d.median;
+        }
+    }
+    return best;
+}
+
+int gbose__choose_values(size_t *chosen, const struct gbose__study *s, gbose_error *err)
+{
+    const struct gbose__plan *plan = s->plan;
+    double *x = scratch(plan, err);
+
+    if (!x)
+        return GBOSE_ENOMEM;
+    for (size_t w = 0; w < plan->n_worlds; w++)
+        for (size_t l = 0; l < plan->n_learners; l++)
+            chosen[w * plan->n_learners + l] = best_value(x, s, w, l);
+    free(x);
+    return GBOSE_OK;
+}
+
+/* The value and both spreads are there; `first` is the summary of the first learner in the same world. */
+static void compare(struct gbose__summary *u, double *x, const struct gbose__study *s,
+                    const struct gbose__summary *first)
+{
+    struct range reps = s->plan->fresh ? fresh(s->plan) : tuning(s->plan);
+    double reward = 0, lone = 0;
+    size_t n = 0, pairs = 0;
+
+    for (size_t r = reps.begin; r < reps.end; r++) {
+        const struct gbose__result *run = gbose__result_of(s, u->world, u->learner, u->value, r), *other;
+        if (!run->done)
+            continue;
+        reward += run->reward;
+        lone += run->lone;
+        n++;
+        if (u->learner == first->learner || first->value == GBOSE__NO_VALUE)
+            continue;
+        other = gbose__result_of(s, first->world, first->learner, first->value, r);
+        if (other->done)
+            x[pairs++] = run->regret - other->regret;
+    }
+    if (n) {
+        u->reward = reward / (double)n;
+        u->lone = lone / (double)n;
+    }
+    u->to_first = gbose__difference_of(x, pairs);
+}
+
+int gbose__summarize(struct gbose__summary **out, const struct gbose__study *s, gbose_error *err)
+{
+    const struct gbose__plan *plan = s->plan;
+    struct gbose__summary *all = calloc(plan->n_worlds * plan->n_learners + 1, sizeof *all), *u = all;
+    double *x = scratch(plan, err);
+
+    if (!all || !x) {
+        free(all);
+        free(x);
+        return gbose__no_memory(err);
+    }
+    for (size_t w = 0; w < plan->n_worlds; w++)
+        for (size_t l = 0; l < plan->n_learners; l++, u++) {
+            u->world = w;
+            u->learner = l;
+            u->value = best_value(x, s, w, l);
+            u->reward = u->lone = NAN;
+            u->tuned = u->fresh = gbose__spread_of(x, 0);
+            u->to_first = gbose__difference_of(x, 0);
+            if (u->value == GBOSE__NO_VALUE)
+                continue;
+            u->tuned = regret_spread(x, s, w, l, u->value, tuning(plan));
+            u->fresh = regret_spread(x, s, w, l, u->value, fresh(plan));
+            compare(u, x, s, u - l);
+        }
+    free(x);
+    *out = all;
+    return GBOSE_OK;
+}
+
+int gbose__curve_spreads(struct gbose__spread *out, const struct gbose__study *s, size_t world,
+                         size_t learner, size_t value, gbose_error *err)
+{
+    const struct gbose__plan *plan = s->plan;
+    double *x = scratch(plan, err);
+
+    if (!x)
+        return GBOSE_ENOMEM;
+    for (size_t k = 0; k < plan->n_points; k++) {
+        size_t n = 0;
+        for (size_t r = 0; r < plan->reps; r++) {
+            const struct gbose__result *run = gbose__result_of(s, world, learner, value, r);
+            if (run->done && run->curve)
+                x[n++] = (double)run->curve[k];
+        }
+        out[k] = gbose__spread_of(x, n);
+    }
+    free(x);
+    return GBOSE_OK;
+}

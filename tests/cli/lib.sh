@@ -1,0 +1,29 @@
+# What the tests of the command share. Usage of a test: TEST.sh PROGRAM
+set -euo pipefail
+
+gbose=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# expect_error CODE TEXT COMMAND...: the command ends with the code, says one line on standard error that
+# contains the text, and nothing on standard output.
+expect_error() {
+    local code=$1 text=$2 got=0
+    shift 2
+    "$@" >out 2>err </dev/null || got=$?
+    [[ $got == "$code" ]] || fail "$*: exit code $got instead of $code: $(cat err)"
+    [[ $(wc -l <err) == 1 ]] || fail "$*: $(wc -l <err) lines instead of one: $(cat err)"
+    [[ $(<err) == *"$text"* ]] || fail "$*: '$(cat err)' does not say '$text'"
+    [[ ! -s out ]] || fail "$*: printed $(head -c 200 out)"
+}
+
+# same DIR DIR: two studies have the same bytes in everything that is an output.
+same() {
+    diff -r --exclude=journal.bin "$1" "$2" >differences || fail "$1 and $2 differ: $(head -5 differences)"
+}

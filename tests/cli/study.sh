@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Studies played whole, in parts, on threads and ranks, stopped and killed: always the same bytes.
+source "$(dirname "$0")/lib.sh"
+
+study=(simulate --world paper:arms=4,dim=3,shift=log-sine gallery:shift=jumps
+    --learner gbose:intercept=1 bose semi-ts:draws=50 lin-ts uniform
+    --sweep gamma=0.05,0.1,0.2 --rounds 1500 --reps 4 --seed 5)
+
+"$gbose" "${study[@]}" --threads 1 --out one >table 2>err
+[[ ! -s err ]] || fail "standard error without a terminal: $(cat err)"
+for file in runs.csv curves.csv table.csv table.md study.json report.html; do
+    [[ -s one/$file ]] || fail "$file is missing"
+done
+ls one/figures/*.svg one/figures/*.png one/figures/*.pdf >/dev/null || fail "figures are missing"
+# 2 worlds x (4 learners x 3 values + 1) x 4 repetitions, and 2 x 5 x 4 fresh ones
+[[ $(wc -l <one/runs.csv) == $((1 + 2 * 13 * 4 + 2 * 5 * 4)) ]] || fail "runs.csv has $(wc -l <one/runs.csv) lines"
+
+"$gbose" "${study[@]}" --threads 2 --out two >/dev/null
+same one two
+
+# ranks
+if ldd "$gbose" | grep -q libmpi; then
+    for n in 1 2 4; do
+        mpirun --allow-run-as-root --oversubscribe -n $n "$gbose" "${study[@]}" --out ranks$n >/dev/null
+        same one ranks$n
+    done
+else
+    echo "built without MPI: ranks are not tried"
+fi
+
+# shards, collected in another order
+for k in 1 2 3; do
+    "$gbose" "${study[@]}" --shard $k/3 --out shard$k 2>/dev/null
+done
+expect_error 2 "runs are missing" "$gbose" collect shard1 shard3 --out whole
+"$gbose" collect shard3 shard1 shard2 --out whole >/dev/null
+for file in runs.csv curves.csv table.csv table.md study.json; do
+    cmp one/$file whole/$file || fail "collected $file"
+done
+
+# killed, and stopped by a signal, at several moments; then the same command again
+for moment in 0.1 0.3 0.6; do
+    for signal in KILL INT; do
+        dir=$signal-$moment
+        "$gbose" "${study[@]}" --threads 1 --out $dir >out 2>err &
+        pid=$!
+        sleep $moment
+        kill -$signal $pid 2>/dev/null || true
+        code=0
+        wait $pid 2>/dev/null || code=$?
+        if [[ $code == 130 ]]; then
+            grep -q "to go on: gbose simulate .* --out $dir" err || fail "what to do after a stop: $(cat err)"
+            [[ ! -e $dir/table.md ]] || fail "a table of a study that was stopped"
+        fi
+        "$gbose" "${study[@]}" --out $dir >/dev/null
+        same one $dir
+    done
+done
+
+# a journal with a torn end, and one with a broken byte: what is whole is used, the rest is played again
+cp -r one torn && rm torn/*.csv torn/*.md torn/*.html && rm -r torn/figures
+truncate -s -5 torn/journal.bin
+"$gbose" "${study[@]}" --out torn >/dev/null
+same one torn
+size=$(stat -c %s one/journal.bin)
+cp -r one broken
+printf 'x' | dd of=broken/journal.bin bs=1 seek=$((size / 2)) conv=notrunc status=none
+"$gbose" "${study[@]}" --out broken >/dev/null
+same one broken
+
+# another study's directory
+expect_error 2 "holds another study" "$gbose" simulate --world paper --learner gbose --out one
+same one two
+
+# a disk that is full: one line, and no table that looks whole
+expect_error 2 "cannot write" bash -c 'ulimit -f 8; exec "$@"' - "$gbose" "${study[@]}" --threads 1 --out full
+[[ ! -e full/table.md && ! -e full/runs.csv ]] || fail "a table although the disk was full"
+"$gbose" "${study[@]}" --out full >/dev/null
+same one full
+
+# on a terminal there is progress; a study of one value has no second phase
+script -qec "$gbose simulate --world paper:arms=20,dim=10 --learner gbose --rounds 8000 --reps 12 --threads 1 --out -" typescript >/dev/null
+grep -q "of 12 runs" typescript || fail "no progress on a terminal"

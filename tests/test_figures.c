@@ -1,0 +1,126 @@
+/* What the figures' scripts are made of; that gnuplot draws them is in test_outputs.c. */
+#include "study/figures.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "study/gnuplot.h"
+#include "study/plot.h"
+#include "support/check.h"
+#include "support/random.h"
+
+static void labels_are_moved_apart_as_little_as_possible(void **state)
+{
+    double pair[] = {3, 3}, near_end[] = {0.9, 0.95, 0.97}, apart[] = {1, 2.5, 9}, chain[] = {0, 0.1, 5, 5.2};
+
+    (void)state;
+    gbose__spread_apart(pair, 2, 1, 0, 10);
+    assert_close(pair[0], 2.5, 1e-12);
+    assert_close(pair[1], 3.5, 1e-12);
+    gbose__spread_apart(apart, 3, 1, 0, 10);
+    assert_true(apart[0] == 1 && apart[1] == 2.5 && apart[2] == 9);
+    gbose__spread_apart(near_end, 3, 0.2, 0, 1);
+    assert_close(near_end[0], 0.6, 1e-12);
+    assert_close(near_end[2], 1, 1e-12);
+    gbose__spread_apart(chain, 4, 1, -10, 10);
+    assert_close(chain[0], -0.45, 1e-12);
+    assert_close(chain[1], 0.55, 1e-12);
+    assert_close(chain[2], 4.6, 1e-12);
+    gbose__spread_apart(chain, 0, 1, 0, 1);
+}
+
+static int rising(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void labels_never_overlap(void **state)
+{
+    struct random r = {5};
+
+    (void)state;
+    for (int trial = 0; trial < 500; trial++) {
+        size_t n = 1 + random_below(&r, 15);
+        double x[15], gap = 0.06;
+        for (size_t i = 0; i < n; i++)
+            x[i] = random_below(&r, 3) ? random_uniform(&r) : 0.3;
+        qsort(x, n, sizeof *x, rising);
+        gbose__spread_apart(x, n, gap, 0, 1);
+        for (size_t i = 0; i < n; i++) {
+            assert_true(x[i] > -1e-12 && x[i] < 1 + 1e-12);
+            if (i)
+                assert_true(x[i] - x[i - 1] > gap - 1e-12);
+        }
+    }
+}
+
+static void check_string(const char *text, const char *expected)
+{
+    char *out;
+    size_t size;
+    FILE *to = open_memstream(&out, &size);
+
+    gbose__gnuplot_string(to, text);
+    fclose(to);
+    assert_string_equal(out, expected);
+    free(out);
+}
+
+static void script_strings_cannot_run_commands(void **state)
+{
+    (void)state;
+    check_string("gbose:lone=half", "\"gbose:lone=half\"");
+    check_string("a\nb", "\"a\\nb\"");
+    check_string("`rm`", "\"\\140rm\\140\"");
+    check_string("\"; system('x') #\\", "\"\\042; system('x') #\\134\"");
+}
+
+static void check_ticks(double low, double high, int most, const char *expected)
+{
+    char *out;
+    size_t size;
+    FILE *to = open_memstream(&out, &size);
+
+    gbose__plot_ticks(to, 'x', low, high, most);
+    fclose(to);
+    assert_non_null(strchr(out, '('));
+    assert_string_equal(strchr(out, '('), expected);
+    free(out);
+}
+
+static void ticks_are_round_numbers(void **state)
+{
+    (void)state;
+    check_ticks(0, 10000, 2, "(\"0\" 0, \"5000\" 5000, \"10,000\" 10000)\n");
+    check_ticks(0, 21.7, 5, "(\"0\" 0, \"5\" 5, \"10\" 10, \"15\" 15, \"20\" 20)\n");
+    check_ticks(-0.06, 0.11, 4, "(\"−0.05\" -0.05, \"0.00\" 0, \"0.05\" 0.05, \"0.10\" 0.1)\n");
+    check_ticks(0, 0.9, 4, "(\"0.00\" 0, \"0.25\" 0.25, \"0.50\" 0.5, \"0.75\" 0.75)\n");
+    check_ticks(-2.2e6, 1e6, 3, "(\"−2,000,000\" -2000000, \"0\" 0)\n");
+}
+
+static void colours_differ_until_dashes_do(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < 30; a++)
+        for (size_t b = 0; b < a; b++)
+            assert_false(gbose__plot_colour(a) == gbose__plot_colour(b) &&
+                         gbose__plot_dash(a) == gbose__plot_dash(b));
+    assert_int_equal(gbose__plot_dash(6), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(labels_are_moved_apart_as_little_as_possible),
+        cmocka_unit_test(labels_never_overlap),
+        cmocka_unit_test(script_strings_cannot_run_commands),
+        cmocka_unit_test(ticks_are_round_numbers),
+        cmocka_unit_test(colours_differ_until_dashes_do),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
