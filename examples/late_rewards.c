@@ -68,7 +68,7 @@ int main(void)
     gbose *shop = make("gbose:gamma=2,intercept=1"), *office;
 
     for (int t = 0; t < VISITS; t++) {
-        double contexts[ARMS][DIM], v = sin(0.01 * t);
+        double contexts[ARMS][DIM], v = 0.3 * sin(0.01 * t);
         gbose_decision d;
 
         for (int i = 0; i < ARMS * DIM; i++)
