@@ -1,6 +1,7 @@
 /* action-ts against its definition, with B formed. */
 #include "support/check.h"
 #include "support/play.h"
+#include "support/setups.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -131,13 +132,6 @@ static void equals_dense_computation(void **state)
          .max_arms = 7,
          .rounds = 300,
          .seed = 3},
-        {.gamma = 0.7,
-         .lambda = 2.5,
-         .forget = 0.97,
-         .intercept = 1,
-         .dim = 4,
-         .max_arms = 12,
-         .rounds = 300},
         {.gamma = 0.5,
          .lambda = 2.5,
          .draws = 300,
@@ -150,6 +144,7 @@ static void equals_dense_computation(void **state)
 
     (void)state;
     play_setups(&game, sets, sizeof sets / sizeof *sets, "pm", 10);
+    play_setups(&game, &setup_forgetting, 1, "pm", 10);
 }
 
 /* Two arms: everything is exact, nothing is read from the ticket. */

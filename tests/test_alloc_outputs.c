@@ -7,49 +7,9 @@
 #include <string.h>
 
 #include "study/outputs.h"
+#include "support/faults.h"
 #include "support/made_study.h"
 #include "support/scratch.h"
-
-static long until_failure = -1; /* allocations that still succeed; -1: all */
-static int failed;
-
-static int may_allocate(void)
-{
-    if (until_failure < 0 || until_failure-- > 0)
-        return 1;
-    until_failure = 0;
-    failed = 1;
-    return 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return may_allocate() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return may_allocate() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return may_allocate() ? __real_realloc(p, size) : NULL;
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return may_allocate() ? __real_aligned_alloc(alignment, size) : NULL;
-}
 
 static void every_allocation_may_fail(void **state)
 {
@@ -63,27 +23,27 @@ static void every_allocation_may_fail(void **state)
         for (size_t r = 0; r < 4; r++)
             made_run(s, 0, l, 1, r, 3 * (double)(l + r));
     setenv("PATH", "/nowhere", 1);
-    failed = 1;
-    for (long n = 0; failed; n++) {
+    heap.failed = 1;
+    for (long n = 0; heap.failed; n++) {
         char *dir = scratch_new();
         gbose_error err = {0, ""};
         int rc;
 
-        failed = 0;
-        until_failure = n;
+        watch(n);
         rc = gbose__study_outputs(s, dir, "gbose", &err);
-        until_failure = -1;
+        stop_watching();
         if (rc == GBOSE_ENOMEM) {
             refused++;
             assert_string_equal(err.text, gbose_strerror(GBOSE_ENOMEM));
             assert_false(scratch_exists(dir, "report.html"));
         } else {
-            assert_that(rc == GBOSE__ENOPLOT || (failed && rc == GBOSE__EBADPLOT), "%d: %s", rc, err.text);
+            assert_that(rc == GBOSE__ENOPLOT || (heap.failed && rc == GBOSE__EBADPLOT), "%d: %s", rc,
+                        err.text);
             assert_true(scratch_exists(dir, "report.html"));
         }
         assert_int_equal(err.code, rc);
         assert_int_equal(scratch_count(dir, ".tmp"), 0);
-        if (!failed)
+        if (!heap.failed)
             assert_that(refused > 20, "%d of %ld", refused, n);
         scratch_remove(dir);
     }

@@ -4,49 +4,8 @@
 
 #include <stdlib.h>
 
+#include "support/faults.h"
 #include "worlds/world.h"
-
-static long until_failure = -1; /* allocations that still succeed; -1: all */
-static long n_allocations;
-
-static int may_allocate(void)
-{
-    n_allocations++;
-    if (until_failure > 0)
-        until_failure--;
-    else if (until_failure == 0)
-        return 0;
-    return 1;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return may_allocate() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return may_allocate() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return may_allocate() ? __real_realloc(p, size) : NULL;
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return may_allocate() ? __real_aligned_alloc(alignment, size) : NULL;
-}
 
 static void every_allocation_may_fail(void **state)
 {
@@ -59,9 +18,9 @@ static void every_allocation_may_fail(void **state)
             struct gbose__world *w = NULL;
             gbose_error err = {0};
 
-            until_failure = n;
+            watch(n);
             rc = gbose__world_new(&w, info->name, 1, 0, &err);
-            until_failure = -1;
+            stop_watching();
             if (!rc) {
                 assert_that(n >= 4, "%s: %ld allocations", info->name, n);
                 gbose__world_free(w);
@@ -84,12 +43,12 @@ static void rounds_do_not_allocate(void **state)
         struct gbose__world *w = NULL;
 
         assert_int_equal(gbose__world_new(&w, info->name, 1, 0, NULL), GBOSE_OK);
-        n_allocations = 0;
+        watch(-1);
         for (int t = 0; t < 100; t++) {
             gbose__world_next(w);
             gbose__world_play(w, 0, NULL);
         }
-        assert_int_equal(n_allocations, 0);
+        assert_int_equal(stop_watching(), 0);
         gbose__world_free(w);
     }
 }

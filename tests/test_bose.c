@@ -1,6 +1,7 @@
 /* bose against its defining inequality, with B formed. */
 #include "support/check.h"
 #include "support/play.h"
+#include "support/setups.h"
 
 #include <string.h>
 
@@ -38,23 +39,8 @@ static const struct game game = {"bose", 0, law, NULL};
 
 static void equals_dense_computation(void **state)
 {
-    static const struct setup sets[] = {
-        {.gamma = 0.9, .lambda = 2.5, .dim = 5, .max_arms = 12, .rounds = 400, .seed = 1},
-        {.gamma = 0.9, .lambda = 2.5, .intercept = 1, .dim = 5, .max_arms = 12, .rounds = 400, .seed = 2},
-        {.gamma = 0.7, .lambda = 0.3, .dim = 9, .max_arms = 12, .rounds = 300, .seed = 3},
-        {.gamma = 0.4, .lambda = 17, .intercept = 1, .dim = 2, .max_arms = 12, .rounds = 300, .seed = 4},
-        {.gamma = 0.8, .lambda = 2.5, .forget = 0.97, .dim = 7, .max_arms = 12, .rounds = 400, .seed = 5},
-        {.gamma = 0.8,
-         .lambda = 2.5,
-         .forget = 0.97,
-         .intercept = 1,
-         .dim = 4,
-         .max_arms = 12,
-         .rounds = 400},
-    };
-
     (void)state;
-    play_setups(&game, sets, sizeof sets / sizeof *sets, "apmr", 10);
+    setups_for_filters(&game);
 }
 
 /* For two arms the ball's weights are gbose's coin, so the two run alike to the last bit. */

@@ -1,13 +1,9 @@
 /* lin-ts against its definition, with B formed. */
 #include "support/check.h"
 #include "support/play.h"
+#include "support/setups.h"
 
-static void law(struct play *p)
-{
-    play_best_arm_law(p, 0, p->pmf);
-}
-
-static const struct game game = {"lin-ts", 1, law, NULL};
+static const struct game game = {"lin-ts", 1, play_thompson_law, NULL};
 
 static void equals_dense_computation(void **state)
 {
@@ -29,28 +25,16 @@ static void equals_dense_computation(void **state)
     play_setups(&game, sets, sizeof sets / sizeof *sets, "apm", 10);
 }
 
-/* Two arms: every probability is exact. */
 static void equals_dense_computation_for_two_arms(void **state)
 {
-    static const struct setup sets[] = {
-        {.gamma = 0.6, .lambda = 2.5, .dim = 5, .max_arms = 2, .rounds = 500, .seed = 6},
-        {.gamma = 0.6, .lambda = 2.5, .no_intercept = 1, .dim = 3, .max_arms = 2, .rounds = 500, .seed = 7},
-    };
-
     (void)state;
-    play_setups(&game, sets, sizeof sets / sizeof *sets, "p", 50);
+    setups_of_two_arms(&game, 50);
 }
 
-/* Many samples at a few states: the law of the best arm to about 0.001. */
 static void law_to_three_digits(void **state)
 {
-    static const struct setup sets[] = {
-        {.gamma = 0.7, .lambda = 2.5, .draws = 300000, .dim = 4, .max_arms = 6, .rounds = 6, .seed = 9},
-        {.gamma = 0.7, .lambda = 2.5, .draws = 100000, .dim = 9, .max_arms = 7, .rounds = 5, .seed = 10},
-    };
-
     (void)state;
-    play_setups(&game, sets, 2, "m", 2);
+    setups_of_many_draws(&game);
 }
 
 int main(void)

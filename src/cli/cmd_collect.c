@@ -15,7 +15,7 @@ static int run(int argc, char **argv)
                          {.name = NULL}};
     struct gbose__plan *plan = NULL;
     gbose_error err = {0, ""};
-    struct play play;
+    struct play play = {0};
     char *text = NULL;
     int rc = args_parse(argc, argv, args);
 
@@ -28,12 +28,12 @@ static int run(int argc, char **argv)
         plan = text ? gbose__plan_read(text, &err) : NULL;
         if (!plan) {
             rc = usage_error(argv[0], "%s", err.text);
-            free(play.words);
         } else {
             rc = play_study(&play, plan, args[0].value, args[0].n);
         }
     }
     free(text);
+    play_clear(&play);
     args_clear(args);
     return rc;
 }

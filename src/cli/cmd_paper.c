@@ -73,7 +73,7 @@ static int run(int argc, char **argv)
                *seed_arg = &args[4];
     uint64_t rounds = 10000, reps, seed = 1;
     struct gbose__plan *plan;
-    struct play play;
+    struct play play = {0};
     gbose_error err = {0, ""};
     int rc = args_parse(argc, argv, args);
 
@@ -98,6 +98,7 @@ static int run(int argc, char **argv)
             rc = EXIT_BROKEN;
         }
     }
+    play_clear(&play);
     args_clear(args);
     return rc;
 }

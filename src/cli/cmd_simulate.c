@@ -76,7 +76,7 @@ static int run(int argc, char **argv)
     struct arg *worlds = &args[0], *learners = &args[1], *sweeps = &args[2];
     uint64_t rounds = 10000, reps = 10, seed = 1;
     struct gbose__plan *plan;
-    struct play play;
+    struct play play = {0};
     gbose_error err = {0, ""};
     int rc = args_parse(argc, argv, args);
 
@@ -101,6 +101,7 @@ static int run(int argc, char **argv)
             rc = plan ? play_study(&play, plan, NULL, 0) : EXIT_BROKEN;
         }
     }
+    play_clear(&play);
     args_clear(args);
     return rc;
 }

@@ -103,6 +103,12 @@ int play_options(struct play *play, int argc, char **argv, struct arg *args, con
     return rc;
 }
 
+void play_clear(struct play *play)
+{
+    free(play->words);
+    play->words = NULL;
+}
+
 /* ---- playing ---- */
 
 static int broken(const struct play *play, const gbose_error *err)
@@ -121,8 +127,7 @@ static int say_stopped(const struct play *play, const struct gbose__study *study
 }
 
 /* Take in the runs of other directories; all of the tuning runs must be there. */
-static int take_sources(const struct play *play, struct gbose__study *study, char **sources, int n,
-                        gbose_error *err)
+static int take_sources(struct gbose__study *study, char **sources, int n, gbose_error *err)
 {
     char *plan = gbose__plan_write(study->plan);
     size_t missing = 0;
@@ -144,7 +149,6 @@ static int take_sources(const struct play *play, struct gbose__study *study, cha
         rc = gbose__fail(err, GBOSE_EINVAL, "%zu runs are missing: a shard is not complete, or not named",
                          missing);
     free(plan);
-    (void)play;
     return rc;
 }
 
@@ -182,7 +186,7 @@ static int lead(const struct play *play, struct gbose__study *study, char **sour
     int rc = GBOSE_OK;
 
     if (n)
-        rc = take_sources(play, study, sources, n, &err);
+        rc = take_sources(study, sources, n, &err);
     if (!rc && play->dir)
         rc = gbose__study_prepare(study, play->dir, &err);
     if (!rc && n && play->dir)
@@ -232,6 +236,5 @@ int play_study(struct play *play, struct gbose__plan *plan, char **sources, int 
         gbose__cluster_dismiss();
     }
     gbose__study_free(study);
-    free(play->words);
     return rc;
 }

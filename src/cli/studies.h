@@ -11,11 +11,13 @@ struct play {
     const char *dir;     /* NULL: results on the terminal only */
     size_t threads;
     size_t shard, shards;
-    char *words; /* the command line without those options, to be shown and repeated; freed by play_study() */
+    char *words; /* the command line without those options, to be shown and repeated */
 };
 
 /* Read --threads, --out and --shard (each may be missing from args). EXIT_FINE or EXIT_USAGE. */
 int play_options(struct play *play, int argc, char **argv, struct arg *args, const char *default_dir);
+
+void play_clear(struct play *play);
 
 /* Play the study of a plan, which is taken over: print the table, write the outputs. `sources` are directories
  * whose finished runs are taken in first (collect), n of them. Returns an exit code. */

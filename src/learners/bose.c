@@ -12,7 +12,6 @@
  *
  * Deviations: the inequality holds up to a factor 1 + 1e-6. Options beyond the paper: `intercept`,
  * `forget`. */
-#include "core/arms.h"
 #include "learners/options.h"
 #include "learners/orthogonal.h"
 
@@ -20,16 +19,9 @@ static void decide(gbose *g, struct gbose__round *round)
 {
     size_t k, l;
 
-    gbose__images(g, round);
-    gbose__survivors(g, round);
-    for (size_t i = 0; i < round->n; i++)
-        round->pmf[i] = 0;
-    if (round->n_live == 1) {
-        round->pmf[round->live[0]] = 1;
+    if (gbose__survivors(g, round) == 1)
         return;
-    }
-    gbose__farthest_pair(&k, &l, round->radius, round->order, round->centre, round->image, round->live,
-                         round->n_live, round->stride);
+    gbose__farthest(round, &k, &l);
     gbose__ball_weights(round->pmf, &round->ball, round->image, round->live, round->n_live, round->stride, k,
                         l);
 }

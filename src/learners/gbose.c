@@ -15,8 +15,6 @@
  * <mu, b_j - b_i> <= gamma ||b_i - b_j||. Options beyond the paper: `lone=half` learns from rounds with one
  * survivor as if the pair's other member were the zero context (docs/learners/gbose.md says why it is
  * offered; it gives up the paper's guarantee), `intercept` and `forget`. */
-#include "core/arms.h"
-#include "core/kernels.h"
 #include "learners/options.h"
 #include "learners/orthogonal.h"
 
@@ -26,17 +24,10 @@ static void decide(gbose *g, struct gbose__round *round)
 {
     size_t k, l;
 
-    gbose__images(g, round);
-    gbose__survivors(g, round); /* line 6 */
-    for (size_t i = 0; i < round->n; i++)
-        round->pmf[i] = 0;
-    if (round->n_live == 1) {
-        round->pmf[round->live[0]] = 1;
+    if (gbose__survivors(g, round) == 1) /* line 6 */
         return;
-    }
-    gbose__farthest_pair(&k, &l, round->radius, round->order, round->centre, round->image, round->live,
-                         round->n_live, round->stride); /* line 7 */
-    round->pmf[k] = round->pmf[l] = 0.5;                /* line 8 */
+    gbose__farthest(round, &k, &l);      /* line 7 */
+    round->pmf[k] = round->pmf[l] = 0.5; /* line 8 */
 }
 
 static void explain(gbose *g, struct gbose__round *round, size_t arm)

@@ -14,15 +14,6 @@
 #include "learners/options.h"
 #include "learners/thompson.h"
 
-static void decide(gbose *g, struct gbose__round *round)
-{
-    struct gbose__rng rng;
-
-    gbose__images(g, round);
-    gbose__decision_rng(g, &rng, GBOSE__SCORES);
-    round->draws = gbose__best_arm_law(round->pmf, round, 0, g->model.dim, g->set.gamma, g->set.draws, &rng);
-}
-
 static const gbose_option options[] = {
     OPTION_GAMMA_SAMPLE, OPTION_LAMBDA, OPTION_DRAWS, OPTION_LINEAR_INTERCEPT, OPTION_FORGET, OPTION_SEED,
 };
@@ -30,6 +21,6 @@ static const gbose_option options[] = {
 const struct gbose__learner gbose__lin_ts = {
     .info = {"lin-ts", "linear Thompson sampling", options, GBOSE__COUNT(options)},
     .linear = 1,
-    .decide = decide,
+    .decide = gbose__thompson_decide,
     .explain = gbose__linear_explain,
 };

@@ -19,8 +19,19 @@ void gbose__centred_term(gbose *g, struct gbose__round *round, size_t arm, doubl
     gbose__term(g, round, w, c, x);
 }
 
-void gbose__survivors(gbose *g, struct gbose__round *round)
+size_t gbose__survivors(gbose *g, struct gbose__round *round)
 {
+    gbose__images(g, round);
     round->n_live = gbose__filter(round->live, round->radius, round->image, round->score, round->n,
                                   round->stride, g->set.gamma);
+    memset(round->pmf, 0, round->n * sizeof *round->pmf);
+    if (round->n_live == 1)
+        round->pmf[round->live[0]] = 1;
+    return round->n_live;
+}
+
+void gbose__farthest(struct gbose__round *round, size_t *k, size_t *l)
+{
+    gbose__farthest_pair(k, l, round->radius, round->order, round->centre, round->image, round->live,
+                         round->n_live, round->stride);
 }

@@ -25,15 +25,6 @@
 
 #include <string.h>
 
-static void decide(gbose *g, struct gbose__round *round)
-{
-    struct gbose__rng rng;
-
-    gbose__images(g, round);
-    gbose__decision_rng(g, &rng, GBOSE__SCORES);
-    round->draws = gbose__best_arm_law(round->pmf, round, 0, g->model.dim, g->set.gamma, g->set.draws, &rng);
-}
-
 /* (w, c, b_i - bbar), with bbar in round->centre and the difference in the first row of round->matrix. */
 static void term(gbose *g, struct gbose__round *round, size_t i, double w, double c)
 {
@@ -64,6 +55,6 @@ const struct gbose__learner gbose__semi_ts = {
     .info = {"semi-ts", "semiparametric Thompson sampling (patent application: see its page)", options,
              GBOSE__COUNT(options)},
     .term_per_arm = 1,
-    .decide = decide,
+    .decide = gbose__thompson_decide,
     .explain = explain,
 };

@@ -16,7 +16,7 @@ void gbose__progress_begin(struct gbose__progress *p, size_t runs, size_t done, 
 {
     p->shown = isatty(STDERR_FILENO);
     p->runs = runs;
-    p->done = done;
+    p->done = p->before = done;
     p->cost = p->cost_left = cost;
     p->began = now();
     p->last = 0;
@@ -38,7 +38,8 @@ void gbose__progress_show(struct gbose__progress *p)
     fprintf(stderr, "\r%zu of %zu runs", p->done, p->runs);
     if (finished > 0 && spent > 1) {
         unsigned left = (unsigned)(p->cost_left / finished * spent + 0.5);
-        fprintf(stderr, ", %3.0f%%, %u:%02u left", 100 * finished / p->cost, left / 60, left % 60);
+        fprintf(stderr, ", %.3g a second, %.0f%%, %u:%02u left", (double)(p->done - p->before) / spent,
+                100 * finished / p->cost, left / 60, left % 60);
     }
     fputs("\033[K", stderr);
     fflush(stderr);

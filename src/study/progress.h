@@ -7,6 +7,7 @@
 struct gbose__progress {
     int shown;              /* is standard error a terminal? */
     size_t runs, done;      /* of the whole study */
+    size_t before;          /* done before this process began */
     double cost, cost_left; /* of what this process has to do */
     double began, last;     /* seconds */
 };

@@ -39,6 +39,7 @@ for file in runs.csv curves.csv table.csv table.md study.json; do
 done
 
 # killed, and stopped by a signal, at several moments; then the same command again
+stops=0
 for moment in 0.1 0.3 0.6; do
     for signal in KILL INT; do
         dir=$signal-$moment
@@ -49,6 +50,7 @@ for moment in 0.1 0.3 0.6; do
         code=0
         wait $pid 2>/dev/null || code=$?
         if [[ $code == 130 ]]; then
+            stops=$((stops + 1))
             grep -q "to go on: gbose simulate .* --out $dir" err || fail "what to do after a stop: $(cat err)"
             [[ ! -e $dir/table.md ]] || fail "a table of a study that was stopped"
         fi
@@ -56,6 +58,8 @@ for moment in 0.1 0.3 0.6; do
         same one $dir
     done
 done
+
+[[ $stops -gt 0 ]] || fail "no study was stopped before its end"
 
 # a journal with a torn end, and one with a broken byte: what is whole is used, the rest is played again
 cp -r one torn && rm torn/*.csv torn/*.md torn/*.html && rm -r torn/figures

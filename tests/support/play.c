@@ -369,6 +369,11 @@ void play_best_arm_law(struct play *p, size_t first, const double *share)
     p->chi2.df += chi2.df;
 }
 
+void play_thompson_law(struct play *p)
+{
+    play_best_arm_law(p, 0, p->pmf);
+}
+
 void play_theory(const char *learner)
 {
     const size_t dims[] = {1, 7, 40}, horizons[] = {200, 10000, 5000000};

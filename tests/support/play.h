@@ -86,6 +86,9 @@ void play_same_survivors(const struct play *p, const int *keep);
  * behind it. Exact for at most two that can win; else against as many samples of mu itself. */
 void play_best_arm_law(struct play *p, size_t first, const double *share);
 
+/* game.law for learners whose pmf is that law, of all arms. */
+void play_thompson_law(struct play *p);
+
 /* B += x x', y += r x with x = (b_a, 1), or with x = b_a - sum pmf_i b_i and r less the baseline. */
 void play_learn_linear(struct play *p);
 void play_learn_centred(struct play *p);
