@@ -124,7 +124,8 @@ typedef struct {
     size_t n_arms;
     const double *pmf;  /* of every arm: n_arms doubles that add up to 1 */
     size_t draws;       /* 0: pmf is the algorithm's own law; else pmf is the law's image in that many
-                           samples, and the arm was drawn from this image: pmf is exact either way */
+                           samples, and the arm was drawn from this image. Given the samples pmf is exact;
+                           an arm whose share is well below 1 / draws mostly has probability 0 in it */
     const void *ticket; /* what gbose_learn() needs, plain bytes */
     size_t ticket_size;
 } gbose_decision;

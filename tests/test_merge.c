@@ -366,6 +366,40 @@ static void evidence_keeps_its_age(void **state)
     for_each_spec(check_forget_from_common, FORGET);
 }
 
+/* The same evidence by way of another: w went on from a state, mid took in w; merging mid is merging w. Merged
+ * rewards do not age what was there before. */
+static void check_forget_by_way_of_another(const char *spec)
+{
+    gbose *base = new_player(spec, DIM), *w, *mid, *direct, *by_way;
+    struct random rng = {56};
+    struct bytes start;
+
+    n_events = 0;
+    work(base, 20, &rng);
+    start = saved(base);
+    gbose_free(base);
+    w = worker(&start, 1);
+    work(w, 30, &rng);
+    mid = loaded(&start);
+    direct = loaded(&start);
+    by_way = loaded(&start);
+    assert_merges(mid, w);
+    assert_merges(direct, w);
+    assert_merges(by_way, mid);
+    assert_same_estimates(by_way, direct, CLOSE);
+    bytes_free(&start);
+    gbose_free(w);
+    gbose_free(mid);
+    gbose_free(direct);
+    gbose_free(by_way);
+}
+
+static void evidence_by_way_of_another_keeps_its_age(void **state)
+{
+    (void)state;
+    for_each_spec(check_forget_by_way_of_another, INTERCEPT | FORGET);
+}
+
 /* Forgetting goes on as before: merging a learner that knows nothing changes no later round. */
 static void check_forget_goes_on(const char *spec)
 {
@@ -404,6 +438,7 @@ int main(void)
         spec_test(learners_of_different_seeds),
         spec_test(a_merged_learner_is_saved_and_loaded_bit_for_bit),
         spec_test(evidence_keeps_its_age),
+        spec_test(evidence_by_way_of_another_keeps_its_age),
         spec_test(forgetting_goes_on_after_a_merge),
     };
 

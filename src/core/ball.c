@@ -23,22 +23,24 @@ static double *between(const struct gbose__ball *s, size_t i, size_t j)
 static void place(struct gbose__ball *s, size_t i, size_t n, size_t x, const double *points, size_t stride)
 {
     s->support[i] = x;
+    *between(s, i, i) = 0;
     for (size_t j = 0; j < n; j++) {
         double q = gbose__distance2(points + x * stride, points + s->support[j] * stride, stride);
         *between(s, i, j) = *between(s, j, i) = q;
     }
 }
 
-static void move(struct gbose__ball *s, size_t to, size_t from)
+/* Drop the point at place i of a support of size n: the last one takes its place. Returns the new size. */
+static size_t drop(struct gbose__ball *s, size_t i, size_t n)
 {
-    size_t n = s->capacity;
+    size_t last = n - 1;
 
-    s->support[to] = s->support[from];
-    s->weight[to] = s->weight[from];
-    memcpy(between(s, to, 0), between(s, from, 0), n * sizeof(double));
+    s->support[i] = s->support[last];
+    s->weight[i] = s->weight[last];
     for (size_t j = 0; j < n; j++)
-        *between(s, j, to) = *between(s, j, from);
-    *between(s, to, to) = 0;
+        *between(s, i, j) = *between(s, j, i) = *between(s, last, j);
+    *between(s, i, i) = 0;
+    return last;
 }
 
 /* The best weights within a support of size n. */
@@ -86,7 +88,7 @@ static size_t shrink(struct gbose__ball *s, size_t n)
         if (s->weight[i] > 0)
             i++;
         else
-            move(s, i, --n);
+            n = drop(s, i, n);
     return n;
 }
 
@@ -105,7 +107,7 @@ static size_t include(struct gbose__ball *s, size_t n, size_t x, const double *p
     }
     if (n == s->capacity) {
         s->weight[heavy] += s->weight[light];
-        move(s, light, --n);
+        n = drop(s, light, n);
     }
     place(s, n, n, x, points, stride);
     s->weight[n] = 0;
@@ -118,7 +120,6 @@ void gbose__ball_weights(double *p, struct gbose__ball *s, const double *points,
     size_t n = 2;
     double total = 0;
 
-    memset(s->between, 0, s->capacity * s->capacity * sizeof(double));
     place(s, 0, 0, k, points, stride);
     place(s, 1, 1, l, points, stride);
     s->weight[0] = s->weight[1] = 0.5;

@@ -71,6 +71,7 @@ int gbose__ridge_copy(struct gbose__ridge *to, const struct gbose__ridge *from)
     to->lambda = from->lambda;
     to->forget = from->forget;
     to->turn = from->turn;
+    to->steps = from->steps;
     memcpy(to->root, from->root, gbose__triangle(from->dim) * sizeof(double));
     memcpy(to->mu, from->mu, 2 * from->stride * sizeof(double)); /* mu and prior */
     return GBOSE_OK;
@@ -154,6 +155,7 @@ void gbose__ridge_begin(struct gbose__ridge *m)
     double *unit = m->work + m->stride, grow;
     size_t turns;
 
+    m->steps++;
     if (m->forget == 1)
         return;
     grow = 1 / sqrt(m->forget);
@@ -247,7 +249,7 @@ static int cholesky(double *B, size_t dim)
 }
 
 int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into,
-                       const struct gbose__ridge *from, const struct gbose__ridge *common, double steps)
+                       const struct gbose__ridge *from, const struct gbose__ridge *common)
 {
     size_t size = gbose__triangle(into->dim);
     double *B, *L, *y, *half;
@@ -267,8 +269,10 @@ int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into
         B[gbose__triangle_row(j) + j] = into->prior[j];
     add_evidence(B, y, L, half, into, 1);
     add_evidence(B, y, L, half, from, 1);
-    if (common)
+    if (common) {
+        double steps = (double)(from->steps - common->steps);
         add_evidence(B, y, L, half, common, -gbose__exp(steps * gbose__log(from->forget)));
+    }
     /* B = L L' and B^-1 = R'R with R = L^-1 */
     if (!cholesky(B, into->dim)) {
         gbose__free(B);
@@ -290,6 +294,7 @@ void gbose__ridge_write(const struct gbose__ridge *m, struct gbose__writer *w)
     gbose__put_doubles(w, m->mu, m->dim);
     gbose__put_doubles(w, m->prior, m->dim);
     gbose__put_u64(w, m->turn);
+    gbose__put_u64(w, m->steps);
 }
 
 void gbose__ridge_read(struct gbose__ridge *m, struct gbose__reader *r)
@@ -308,5 +313,6 @@ void gbose__ridge_read(struct gbose__ridge *m, struct gbose__reader *r)
         bad |= !isfinite(m->mu[j]) || !(m->prior[j] > 0 && m->prior[j] <= m->lambda);
     m->turn = (size_t)gbose__get_u64(r);
     bad |= m->turn >= m->dim;
+    m->steps = gbose__get_u64(r);
     r->bad |= bad;
 }

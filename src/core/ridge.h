@@ -21,6 +21,7 @@
 #define GBOSE_CORE_RIDGE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/bytes.h"
 
@@ -28,12 +29,13 @@ struct gbose__ridge {
     size_t dim;
     size_t stride; /* dim, padded */
     double lambda, forget;
-    double *root;  /* R, row after row; row j is padded to a whole number of vectors */
-    double *mu;    /* stride */
-    double *prior; /* diagonal of P, stride */
-    size_t turn;   /* the coordinate of P that is next in turn */
-    double *x;     /* stride: a place for the caller's next x */
-    double *work;  /* scratch: 2 stride */
+    double *root;   /* R, row after row; row j is padded to a whole number of vectors */
+    double *mu;     /* stride */
+    double *prior;  /* diagonal of P, stride */
+    size_t turn;    /* the coordinate of P that is next in turn */
+    uint64_t steps; /* rewards learned here: what has aged the evidence */
+    double *x;      /* stride: a place for the caller's next x */
+    double *work;   /* scratch: 2 stride */
 };
 
 /* The number of doubles in a padded triangle of dimension dim. */
@@ -63,13 +65,13 @@ void gbose__ridge_apply(const struct gbose__ridge *m, double *out, const double 
 /* sqrt(x' B^-1 x) for an x of n <= dim entries, the others being zero; needs no padding, writes nothing. */
 double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t n);
 
-/* Add to `into` the evidence that `from` has and `common` had (NULL: none), when from has taken `steps`
- * steps since. GBOSE_OK, GBOSE_ENOMEM, or GBOSE_ENUMERIC if the sum is not positive definite; the new
+/* Add to `into` the evidence that `from` has and `common`, an earlier state of it (NULL: none), had not: the common
+ * evidence has aged in `from` by the steps it took since. GBOSE_OK, GBOSE_ENOMEM, or GBOSE_ENUMERIC if the sum is not positive definite; the new
  * regression is in `out`, which is initialised by this. */
 int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into,
-                       const struct gbose__ridge *from, const struct gbose__ridge *common, double steps);
+                       const struct gbose__ridge *from, const struct gbose__ridge *common);
 
-/* R without padding, mu, P, turn. */
+/* R without padding, mu, P, turn, steps. */
 void gbose__ridge_write(const struct gbose__ridge *m, struct gbose__writer *w);
 void gbose__ridge_read(struct gbose__ridge *m, struct gbose__reader *r);
 

@@ -247,6 +247,8 @@ static int read_options(struct gbose__value *values, char *text, const gbose_inf
 {
     unsigned seen = 0;
 
+    if (text && !info->n_options)
+        return gbose__fail(err, GBOSE_ESPEC, "%s takes no options; got '%.40s'", info->name, text);
     while (text) {
         char *next = strchr(text, ','), *value;
         size_t i;

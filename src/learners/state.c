@@ -70,6 +70,7 @@ static int read_state(gbose **out, struct gbose__reader *r, uint64_t checksum, g
         gbose__ridge_read(&g->model, r);
     if (!rc && !r->bad && g->level.dim)
         gbose__ridge_read(&g->level, r);
+    r->bad |= g->model.steps > g->learned || g->level.steps > g->learned;
     if (!rc && (r->bad || r->left))
         rc = GBOSE_ESTATE;
     if (!rc)
@@ -128,11 +129,11 @@ int gbose_merge(gbose *into, const gbose *from)
     rc = gbose__lineage_reserve(into->lineage, from->lineage, &common);
     if (rc)
         return rc;
-    rc = gbose__ridge_merge(&model, &into->model, &from->model, old_model, (double)since);
+    rc = gbose__ridge_merge(&model, &into->model, &from->model, old_model);
     if (rc)
         return rc;
     if (into->level.dim) {
-        rc = gbose__ridge_merge(&level, &into->level, &from->level, old_level, (double)since);
+        rc = gbose__ridge_merge(&level, &into->level, &from->level, old_level);
         if (rc) {
             gbose__ridge_clear(&model);
             return rc;

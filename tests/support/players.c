@@ -274,7 +274,7 @@ void reseal(struct bytes *bytes)
 
 static size_t ridge_size(size_t dim)
 {
-    return 8 * (dim * (dim + 1) / 2 + dim + dim + 1);
+    return 8 * (dim * (dim + 1) / 2 + dim + dim + 2);
 }
 
 struct layout layout_of(const struct bytes *state, const gbose *g)
