@@ -58,8 +58,8 @@ static int fill(struct gbose__plan *plan, const struct arg *setup, int quick, gb
                 break;
         }
     for (size_t i = 0; i < sizeof systems / sizeof *systems && !rc; i++)
-        rc = gbose__plan_add_learner(plan, systems[i].spec, systems[i].label, "gamma",
-                                     quick ? systems[i].quick : systems[i].values, err);
+        rc = gbose__plan_sweep_learner(plan, systems[i].spec, systems[i].label, "gamma",
+                                       quick ? systems[i].quick : systems[i].values, err);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/spec.h"
+#include "study/file.h"
 
 /* The sweep ("OPTION=V1,V2,...") among those given that this learner takes; NULL: none. */
 static int find_sweep(const char **sweep, const char *learner, const struct arg *sweeps, int *used,
@@ -41,9 +42,9 @@ static int add_learner(struct gbose__plan *plan, const char *spec, const struct 
     if (rc)
         return rc;
     if (!sweep)
-        return gbose__plan_add_learner(plan, spec, NULL, NULL, NULL, err);
+        return gbose__plan_add_learner(plan, spec, NULL, NULL, NULL, 0, err);
     snprintf(option, sizeof option, "%.*s", (int)strcspn(sweep, "="), sweep);
-    return gbose__plan_add_learner(plan, spec, NULL, option, strchr(sweep, '=') + 1, err);
+    return gbose__plan_sweep_learner(plan, spec, NULL, option, strchr(sweep, '=') + 1, err);
 }
 
 static int fill(struct gbose__plan *plan, const struct arg *worlds, const struct arg *learners,
@@ -66,41 +67,72 @@ static int fill(struct gbose__plan *plan, const struct arg *worlds, const struct
     return rc;
 }
 
+/* The plan of --plan FILE, or of the other options. NULL: said why, in rc. */
+static struct gbose__plan *make_plan(char *command, struct arg *args, int *rc)
+{
+    const struct arg *worlds = arg_named(args, "world"), *learners = arg_named(args, "learner");
+    const struct arg *sweeps = arg_named(args, "sweep"), *file = arg_named(args, "plan");
+    const struct arg *rounds_arg = arg_named(args, "rounds"), *reps_arg = arg_named(args, "reps");
+    const struct arg *seed_arg = arg_named(args, "seed");
+    uint64_t rounds = 10000, reps = 10, seed = 1;
+    struct gbose__plan *plan = NULL;
+    gbose_error err = {0, ""};
+    char *text = NULL;
+    size_t size;
+
+    if (file->given) {
+        if (worlds->n || learners->n || sweeps->n || rounds_arg->given || reps_arg->given || seed_arg->given)
+            *rc = usage_error(command, "--plan says all there is to play; leave out the other options");
+        else if (gbose__file_read(&text, &size, file->value[0], &err) ||
+                 !(plan = gbose__plan_read(text, &err)))
+            *rc = usage_error(command, "%s: %s", file->value[0], err.text);
+        free(text);
+        return plan;
+    }
+    if (!worlds->n)
+        *rc = usage_error(command, "--world is missing; gbose worlds lists them");
+    else if (!learners->n)
+        *rc = usage_error(command, "--learner is missing; gbose learners lists them");
+    if (!*rc && rounds_arg->given)
+        *rc = parse_count(&rounds, command, "rounds", rounds_arg->value[0], 1, 1000000000000);
+    if (!*rc && reps_arg->given)
+        *rc = parse_count(&reps, command, "reps", reps_arg->value[0], 1, 1000000);
+    if (!*rc && seed_arg->given)
+        *rc = parse_count(&seed, command, "seed", seed_arg->value[0], 0, INT64_MAX);
+    if (*rc)
+        return NULL;
+    plan = gbose__plan_new("simulate", rounds, (size_t)reps, seed);
+    if (!plan || fill(plan, worlds, learners, sweeps, &err)) {
+        *rc = plan ? usage_error(command, "%s", err.text) : EXIT_BROKEN;
+        gbose__plan_free(plan);
+        return NULL;
+    }
+    return plan;
+}
+
 static int run(int argc, char **argv)
 {
-    struct arg args[] = {{.name = "world", .most = MANY}, {.name = "learner", .most = MANY},
-                         {.name = "sweep", .most = MANY}, {.name = "rounds", .most = 1},
-                         {.name = "reps", .most = 1},     {.name = "seed", .most = 1},
-                         {.name = "threads", .most = 1},  {.name = "out", .most = 1},
-                         {.name = "shard", .most = 1},    {.name = NULL}};
-    struct arg *worlds = &args[0], *learners = &args[1], *sweeps = &args[2];
-    uint64_t rounds = 10000, reps = 10, seed = 1;
-    struct gbose__plan *plan;
+    struct arg args[] = {{.name = "world", .most = MANY},
+                         {.name = "learner", .most = MANY},
+                         {.name = "sweep", .most = MANY},
+                         {.name = "rounds", .most = 1},
+                         {.name = "reps", .most = 1},
+                         {.name = "seed", .most = 1},
+                         {.name = "plan", .most = 1},
+                         {.name = "threads", .most = 1},
+                         {.name = "out", .most = 1},
+                         {.name = "shard", .most = 1},
+                         {.name = NULL}};
+    struct gbose__plan *plan = NULL;
     struct play play = {0};
-    gbose_error err = {0, ""};
     int rc = args_parse(argc, argv, args);
 
-    if (!rc && !worlds->n)
-        rc = usage_error(argv[0], "--world is missing; gbose worlds lists them");
-    if (!rc && !learners->n)
-        rc = usage_error(argv[0], "--learner is missing; gbose learners lists them");
-    if (!rc && args[3].given)
-        rc = parse_count(&rounds, argv[0], "rounds", args[3].value[0], 1, 1000000000000);
-    if (!rc && args[4].given)
-        rc = parse_count(&reps, argv[0], "reps", args[4].value[0], 1, 1000000);
-    if (!rc && args[5].given)
-        rc = parse_count(&seed, argv[0], "seed", args[5].value[0], 0, INT64_MAX);
     if (!rc)
         rc = play_options(&play, argc, argv, args, NULL);
-    if (!rc) {
-        plan = gbose__plan_new("simulate", rounds, (size_t)reps, seed);
-        if (plan && fill(plan, worlds, learners, sweeps, &err)) {
-            gbose__plan_free(plan);
-            rc = usage_error(argv[0], "%s", err.text);
-        } else {
-            rc = plan ? play_study(&play, plan, NULL, 0) : EXIT_BROKEN;
-        }
-    }
+    if (!rc)
+        plan = make_plan(argv[0], args, &rc);
+    if (plan)
+        rc = play_study(&play, plan, NULL, 0);
     play_clear(&play);
     args_clear(args);
     return rc;
@@ -109,7 +141,8 @@ static int run(int argc, char **argv)
 const struct command cmd_simulate = {
     "simulate", "a study of your own: learners in simulated worlds",
     "Usage: gbose simulate --world SPEC... --learner SPEC... [--sweep OPTION=VALUE,VALUE,...]\n"
-    "                      [--rounds T] [--reps R] [--seed S] [--threads N] [--out DIR] [--shard K/N]\n\n"
+    "                      [--rounds T] [--reps R] [--seed S] [--threads N] [--out DIR] [--shard K/N]\n"
+    "       gbose simulate --plan FILE [--threads N] [--out DIR] [--shard K/N]\n\n"
     "Plays every learner in every world. All learners meet the same rounds. With --sweep, a learner that has "
     "the\n"
     "option is tried with each value, and the best one (least median regret) is played again in as many "
@@ -122,6 +155,7 @@ const struct command cmd_simulate = {
     "  --rounds T    rounds of a repetition (10000)\n"
     "  --reps R      repetitions (10)\n"
     "  --seed S      of worlds and learners (1)\n"
+    "  --plan FILE   instead of all that: the study.json of an earlier study, to play it again\n"
     "  --threads N   runs side by side (the number of cores)\n"
     "  --out DIR     tables, figures and report; without it, or with -, a table on the terminal only\n"
     "  --shard K/N   play only part K of N, to be put together by gbose collect\n\n"

@@ -13,27 +13,36 @@
 /* A paragraph, wrapped at spaces and indented. */
 static void print_wrapped(const char *text, int indent)
 {
-    int column = indent;
+    int column = 0;
 
-    printf("%*s", indent, "");
     while (*text) {
         int n = (int)strcspn(text, " ");
-        if (column + n > TEXT_WIDTH && column > indent) {
-            printf("\n%*s", indent, "");
+        if (!column || column + 1 + n > TEXT_WIDTH) {
+            printf("%s%*s", column ? "\n" : "", indent, "");
             column = indent;
+        } else {
+            putchar(' ');
+            column++;
         }
         printf("%.*s", n, text);
         column += n;
         text += n;
-        if (*text) {
-            text++;
-            if (*text) {
-                putchar(' ');
-                column++;
-            }
-        }
+        text += strspn(text, " ");
     }
     putchar('\n');
+}
+
+/* Name and summary, then the options with their defaults. */
+static void print_line(const gbose_info *info)
+{
+    char list[600] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < info->n_options && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s=%s", i ? " " : "",
+                                 info->options[i].name, info->options[i].value);
+    printf("%-14s %s\n", info->name, info->summary);
+    print_wrapped(list, 15);
 }
 
 static void print_entry(const gbose_info *info)
@@ -69,9 +78,9 @@ static int show(int argc, char **argv, const struct gbose__catalog *catalog)
 
     if (!rc && !args[0].n && !args[1].given)
         for (size_t i = 0; catalog->at(i); i++)
-            printf("  %-14s %s\n", catalog->at(i)->name, catalog->at(i)->summary);
+            print_line(catalog->at(i));
     if (!rc && !args[0].n && !args[1].given)
-        printf("\nOptions of one: gbose %s NAME\n", argv[0]);
+        printf("\nWhat the options of one mean: gbose %s NAME\n", argv[0]);
     if (!rc && !args[0].n && args[1].given)
         rc = usage_error(argv[0], "--markdown needs the name of a %s", catalog->noun);
     for (int k = 0; k < args[0].n && !rc; k++) {

@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,16 @@ static const struct command *find(const char *name)
     return commands[i];
 }
 
+/* What was printed must have arrived: a full disk behind standard output is an error too. */
+static int check_output(int rc)
+{
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "gbose: cannot write to standard output: %s\n", strerror(errno));
+        return rc ? rc : EXIT_USAGE;
+    }
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
     const struct command *command;
@@ -63,7 +74,7 @@ int main(int argc, char **argv)
         return EXIT_FINE;
     }
     help = !strcmp(argv[1], "help");
-    if (help && argc < 3) {
+    if (help && (argc < 3 || !strcmp(argv[2], "help") || argv[2][0] == '-')) {
         print_overview(stdout);
         return EXIT_FINE;
     }
@@ -74,10 +85,10 @@ int main(int argc, char **argv)
         help = !strcmp(argv[i], "--help") || !strcmp(argv[i], "-h");
     if (help) {
         printf("gbose %s: %s\n\n%s", command->name, command->summary, command->help);
-        return EXIT_FINE;
+        return check_output(EXIT_FINE);
     }
     gbose__cluster_begin();
     rc = command->run(argc - 1, argv + 1);
     gbose__cluster_end();
-    return rc;
+    return check_output(rc);
 }

@@ -36,25 +36,44 @@ static int is_play_option(const char *word)
     return !strncmp(word, "--threads", 9) || !strncmp(word, "--out", 5) || !strncmp(word, "--shard", 7);
 }
 
+/* A word as a shell would read it back: in quotes if it holds anything but these. */
+static void put_word(FILE *to, const char *word)
+{
+    if (*word &&
+        !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%")]) {
+        fputs(word, to);
+        return;
+    }
+    fputc('\'', to);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", to);
+        else
+            fputc(*word, to);
+    fputc('\'', to);
+}
+
 /* The command line without the options that do not change the results. */
 static char *plain_words(int argc, char **argv)
 {
-    size_t size = sizeof "gbose ", used;
-    char *words;
+    char *words = NULL;
+    size_t size;
+    FILE *to = open_memstream(&words, &size);
 
-    for (int i = 0; i < argc; i++)
-        size += strlen(argv[i]) + 3;
-    words = malloc(size);
-    if (!words)
+    if (!to)
         return NULL;
-    used = (size_t)snprintf(words, size, "gbose");
+    fputs("gbose", to);
     for (int i = 0; i < argc; i++) {
-        const char *quote = argv[i][strcspn(argv[i], " *?'\"$&|;<>()")] ? "'" : "";
         if (is_play_option(argv[i])) {
             i += !strchr(argv[i], '=');
             continue;
         }
-        used += (size_t)snprintf(words + used, size - used, " %s%s%s", quote, argv[i], quote);
+        fputc(' ', to);
+        put_word(to, argv[i]);
+    }
+    if (fclose(to)) {
+        free(words);
+        return NULL;
     }
     return words;
 }
@@ -119,9 +138,16 @@ static int broken(const struct play *play, const gbose_error *err)
 
 static int say_stopped(const struct play *play, const struct gbose__study *study)
 {
-    fprintf(stderr, "stopped after %zu of %zu runs", gbose__study_done(study), gbose__study_needed(study));
-    if (play->dir)
-        fprintf(stderr, "; to go on: %s --out %s", play->words, play->dir);
+    fprintf(stderr, "stopped after %zu of %zu runs; ", gbose__study_done(study),
+            gbose__study_needed(study, play->shard, play->shards));
+    if (play->dir) {
+        fprintf(stderr, "to go on: %s --out ", play->words);
+        put_word(stderr, play->dir);
+        if (play->shards > 1)
+            fprintf(stderr, " --shard %zu/%zu", play->shard + 1, play->shards);
+    } else {
+        fputs("nothing is kept without --out DIR", stderr);
+    }
     fputc('\n', stderr);
     return EXIT_STOPPED;
 }
@@ -152,76 +178,97 @@ static int take_sources(struct gbose__study *study, char **sources, int n, gbose
     return rc;
 }
 
-/* Write the runs that were taken in to the journal of their new home. */
-static int copy_runs(const struct play *play, struct gbose__study *study, gbose_error *err)
+/* Open the output directory; runs taken in from elsewhere are written to its journal. */
+static int open_directory(struct gbose__journal **journal, const struct play *play,
+                          struct gbose__study *study, gbose_error *err)
 {
-    char *plan = gbose__plan_write(study->plan);
-    struct gbose__journal *journal = NULL;
-    char *done = calloc(study->n_runs, 1);
+    char *elsewhere = calloc(study->n_runs, 1);
     int rc = GBOSE_OK;
 
-    if (!plan || !done)
-        rc = gbose__no_memory(err);
-    for (size_t i = 0; i < study->n_runs && !rc; i++) {
-        done[i] = (char)study->result[i].done;
+    if (!elsewhere)
+        return gbose__no_memory(err);
+    for (size_t i = 0; i < study->n_runs; i++) {
+        elsewhere[i] = (char)study->result[i].done;
         study->result[i].done = 0;
     }
-    if (!rc)
-        rc = gbose__journal_open(&journal, play->dir, plan, study, err);
+    rc = gbose__study_open(journal, study, play->dir, err);
     for (size_t i = 0; i < study->n_runs && !rc; i++)
-        if (done[i] && !study->result[i].done) {
+        if (elsewhere[i] && !study->result[i].done) {
             study->result[i].done = 1;
-            rc = gbose__journal_append(journal, study, i, err);
+            rc = gbose__journal_append(*journal, study, i, err);
         }
-    gbose__journal_close(journal);
-    free(plan);
-    free(done);
+    free(elsewhere);
     return rc;
+}
+
+/* The table, and the files. */
+static int show(const struct play *play, const struct gbose__study *study)
+{
+    gbose_error err = {0, ""};
+    int rc;
+
+    if (!play->dir) {
+        gbose__study_print(stdout, study);
+        return EXIT_FINE;
+    }
+    rc = gbose__study_outputs(study, play->dir, play->words, &err);
+    if (stop)
+        return say_stopped(play, study);
+    if (rc && rc != GBOSE__ENOPLOT)
+        return broken(play, &err);
+    gbose__study_print(stdout, study);
+    printf("\nReport: %s/report.html (tables, figures and every run beside it)\n", play->dir);
+    if (rc)
+        fprintf(stderr, "gbose %s: %s\n", play->command, err.text); /* all but the figures is there */
+    return EXIT_FINE;
 }
 
 static int lead(const struct play *play, struct gbose__study *study, char **sources, int n)
 {
-    struct gbose__study_settings settings = {play->dir, play->threads, play->shard, play->shards, &stop};
+    struct gbose__study_settings settings = {NULL, play->threads, play->shard, play->shards, &stop};
     gbose_error err = {0, ""};
-    int rc = GBOSE_OK;
+    int rc = GBOSE_OK, code;
 
     if (n)
         rc = take_sources(study, sources, n, &err);
     if (!rc && play->dir)
-        rc = gbose__study_prepare(study, play->dir, &err);
-    if (!rc && n && play->dir)
-        rc = copy_runs(play, study, &err);
+        rc = open_directory(&settings.journal, play, study, &err);
     if (!rc)
         rc = gbose__study_play(study, &settings, &err);
-    if (rc)
-        return broken(play, &err);
-    if (stop)
-        return say_stopped(play, study);
-    if (play->shards > 1) {
+    if (rc) {
+        code = broken(play, &err);
+    } else if (gbose__study_done(study) < gbose__study_needed(study, play->shard, play->shards)) {
+        code = say_stopped(play, study);
+    } else if (play->shards > 1) {
         fprintf(stderr, "shard %zu of %zu is complete in %s; when all are: gbose collect DIR... --out DIR\n",
                 play->shard + 1, play->shards, play->dir);
-        return EXIT_FINE;
+        code = EXIT_FINE;
+    } else {
+        code = show(play, study);
     }
-    gbose__study_print(stdout, study);
-    if (!play->dir)
-        return EXIT_FINE;
-    rc = gbose__study_outputs(study, play->dir, play->words, &err);
-    if (rc == GBOSE__ENOPLOT || rc == GBOSE__EBADPLOT)
-        fprintf(stderr, "gbose %s: %s\n", play->command, err.text); /* all but the figures is there */
-    else if (rc)
-        return broken(play, &err);
-    printf("\nReport: %s/report.html (tables, figures and every run beside it)\n", play->dir);
-    return EXIT_FINE;
+    gbose__journal_close(settings.journal); /* until here nobody else writes to the directory */
+    return code;
+}
+
+/* Stop on a signal, unless it was to be ignored. */
+static void catch_signal(int number)
+{
+    struct sigaction action;
+
+    if (!sigaction(number, NULL, &action) && action.sa_handler != SIG_IGN) {
+        memset(&action, 0, sizeof action);
+        action.sa_handler = on_signal;
+        sigaction(number, &action, NULL);
+    }
 }
 
 int play_study(struct play *play, struct gbose__plan *plan, char **sources, int n)
 {
-    struct sigaction action = {.sa_handler = on_signal};
     struct gbose__study *study = gbose__study_new(plan);
     int rc = EXIT_BROKEN;
 
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* writing past a limit is an error like a full disk */
     if (!study || !play->words) {

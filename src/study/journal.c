@@ -158,24 +158,36 @@ static struct gbose__journal *prepare(const char *dir, const struct gbose__plan 
     return j;
 }
 
-int gbose__journal_open(struct gbose__journal **out, const char *dir, const char *plan,
-                        struct gbose__study *study, gbose_error *err)
+int gbose__journal_lock(struct gbose__journal **out, const char *dir, const struct gbose__study *study,
+                        gbose_error *err)
 {
     struct gbose__journal *j = prepare(dir, study->plan);
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    unsigned char header[HEADER_SIZE];
-    off_t end = 0;
-    int rc;
+    int rc = GBOSE_OK;
 
     if (!j)
         return gbose__no_memory(err);
     j->file = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (j->file < 0)
         rc = system_error(err, "open", j->path);
-    else if (fcntl(j->file, F_SETLK, &lock))
-        rc = gbose__fail(err, GBOSE_EINVAL, "%s is in use by another gbose", j->path);
-    else
-        rc = take_in(j->file, j->path, j->record, plan, study, &end, err);
+    else if (fcntl(j->file, F_SETLK, &lock) && (errno == EACCES || errno == EAGAIN))
+        rc = gbose__fail(err, GBOSE__EWRITE, "%s is in use by another gbose", j->path);
+    /* a file system without locks is no reason not to work */
+    if (rc) {
+        gbose__journal_close(j);
+        return rc;
+    }
+    *out = j;
+    return GBOSE_OK;
+}
+
+int gbose__journal_begin(struct gbose__journal *j, const char *plan, struct gbose__study *study,
+                         gbose_error *err)
+{
+    unsigned char header[HEADER_SIZE];
+    off_t end = 0;
+    int rc = take_in(j->file, j->path, j->record, plan, study, &end, err);
+
     if (!rc && (ftruncate(j->file, end) || lseek(j->file, end, SEEK_SET) < 0))
         rc = system_error(err, "write", j->path);
     if (!rc && end == 0) {
@@ -183,12 +195,7 @@ int gbose__journal_open(struct gbose__journal **out, const char *dir, const char
         if (write_all(j->file, header, HEADER_SIZE))
             rc = system_error(err, "write", j->path);
     }
-    if (rc) {
-        gbose__journal_close(j);
-        return rc;
-    }
-    *out = j;
-    return GBOSE_OK;
+    return rc;
 }
 
 int gbose__journal_append(struct gbose__journal *j, const struct gbose__study *study, size_t index,

@@ -7,10 +7,13 @@
 
 struct gbose__journal;
 
-/* Open DIR/journal.bin, or create it, and take its runs into the study. `plan` is the text of the plan: a
- * journal of another plan is refused. Nobody else can open it meanwhile. GBOSE_OK, or an error with err. */
-int gbose__journal_open(struct gbose__journal **out, const char *dir, const char *plan,
-                        struct gbose__study *study, gbose_error *err);
+/* Open DIR/journal.bin, or create it, so that nobody else can. GBOSE_OK, or an error with err. */
+int gbose__journal_lock(struct gbose__journal **out, const char *dir, const struct gbose__study *study,
+                        gbose_error *err);
+
+/* Take its runs into the study. `plan` is the text of the plan: a journal of another plan is refused. */
+int gbose__journal_begin(struct gbose__journal *journal, const char *plan, struct gbose__study *study,
+                         gbose_error *err);
 int gbose__journal_append(struct gbose__journal *journal, const struct gbose__study *study, size_t index,
                           gbose_error *err);
 void gbose__journal_close(struct gbose__journal *journal);

@@ -11,6 +11,11 @@
 
 #define CURVE_POINTS 200
 
+/* A hash of the sources that results depend on, from the build: runs of other code are not taken for these. */
+#ifndef GBOSE_CODE
+#define GBOSE_CODE "unknown"
+#endif
+
 /* ---- runs and their numbers ---- */
 
 static size_t values_before(const struct gbose__plan *plan, size_t learner)
@@ -185,29 +190,47 @@ static int check_value(const struct gbose__plan *plan, size_t learner, size_t va
     return rc;
 }
 
-static int add_value(struct gbose__entry *e, const char *text, size_t length)
+/* The canonical spec as an entry keeps it: without the swept option, but with a seed that was named, even if it is
+ * the default one: without it the learner gets the study's. */
+static int entry_spec(char *buf, const char *spec, const char *option, gbose_error *err)
 {
-    char **more = grow(e->value, e->n_values, sizeof *more);
+    int rc = canonical_learner(buf, spec, option, err);
+    size_t used = strlen(buf);
 
-    if (!more)
+    if (!rc && strstr(spec, "seed=") && !strstr(buf, "seed="))
+        snprintf(buf + used, GBOSE__MAX_SPEC - used, "%cseed=1", strchr(buf, ':') ? ',' : ':');
+    return rc;
+}
+
+static int entry_fill(struct gbose__entry *e, const char *label, const char *option,
+                      const char *const *values, size_t n_values)
+{
+    size_t n = option ? n_values : 1;
+
+    e->label = strdup(label ? label : e->spec);
+    e->option = option ? strdup(option) : NULL;
+    e->value = calloc(n, sizeof *e->value);
+    if (!e->label || (option && !e->option) || !e->value)
         return GBOSE_ENOMEM;
-    e->value = more;
-    e->value[e->n_values] = strndup(text, length);
-    if (!e->value[e->n_values])
-        return GBOSE_ENOMEM;
-    e->n_values++;
+    for (; e->n_values < n; e->n_values++) {
+        e->value[e->n_values] = strdup(option ? values[e->n_values] : "");
+        if (!e->value[e->n_values])
+            return GBOSE_ENOMEM;
+    }
     return GBOSE_OK;
 }
 
 int gbose__plan_add_learner(struct gbose__plan *plan, const char *spec, const char *label, const char *option,
-                            const char *values, gbose_error *err)
+                            const char *const *values, size_t n_values, gbose_error *err)
 {
     char canonical[GBOSE__MAX_SPEC];
     struct gbose__entry *more, *e;
-    int rc = canonical_learner(canonical, spec, option, err);
+    int rc = entry_spec(canonical, spec, option, err);
 
     if (rc)
         return rc;
+    if (option && !n_values)
+        return gbose__fail(err, GBOSE_ESPEC, "no values of %s to sweep", option);
     more = grow(plan->learner, plan->n_learners, sizeof *more);
     if (!more)
         return gbose__no_memory(err);
@@ -216,22 +239,35 @@ int gbose__plan_add_learner(struct gbose__plan *plan, const char *spec, const ch
     memset(e, 0, sizeof *e);
     plan->n_learners++;
     e->spec = strdup(canonical);
-    e->label = strdup(label ? label : canonical);
-    e->option = option ? strdup(option) : NULL;
-    if (!e->spec || !e->label || (option && !e->option))
+    if (!e->spec || entry_fill(e, label, option, values, n_values))
         return gbose__no_memory(err);
     for (size_t i = 0; i + 1 < plan->n_learners; i++)
         if (!strcmp(plan->learner[i].label, e->label))
             return gbose__fail(err, GBOSE_ESPEC, "learner '%s' is given twice", e->label);
-    do {
-        size_t n = option ? strcspn(values, ",") : 0;
-        if (add_value(e, option ? values : "", n))
-            return gbose__no_memory(err);
-        if (option)
-            values += n + (values[n] == ',');
-    } while (option && *values);
     for (size_t v = 0; v < e->n_values && !rc; v++)
         rc = check_value(plan, plan->n_learners - 1, v, err);
+    return rc;
+}
+
+int gbose__plan_sweep_learner(struct gbose__plan *plan, const char *spec, const char *label,
+                              const char *option, const char *list, gbose_error *err)
+{
+    char *text = strdup(list);
+    const char **values = calloc(strlen(list) + 1, sizeof *values);
+    size_t n = 0;
+    int rc;
+
+    for (char *p = text; text && values && p; n++) {
+        char *comma = strchr(p, ',');
+        values[n] = p;
+        if (comma)
+            *comma++ = 0;
+        p = comma;
+    }
+    rc = text && values ? gbose__plan_add_learner(plan, spec, label, option, values, n, err)
+                        : gbose__no_memory(err);
+    free(values);
+    free(text);
     return rc;
 }
 
@@ -258,6 +294,7 @@ char *gbose__plan_write(const struct gbose__plan *plan)
         json_array_append_new(learners, entry);
     }
     json_object_set_new(root, "gbose", json_string(gbose_version()));
+    json_object_set_new(root, "code", json_string(GBOSE_CODE));
     json_object_set_new(root, "study", json_string(plan->name));
     json_object_set_new(root, "worlds", worlds);
     json_object_set_new(root, "learners", learners);
@@ -276,19 +313,24 @@ static int read_learner(struct gbose__plan *plan, const json_t *entry, gbose_err
     const char *spec = json_string_value(json_object_get(entry, "spec"));
     const char *option = json_string_value(json_object_get(entry, "sweep"));
     const json_t *values = json_object_get(entry, "values");
-    char list[4096];
-    size_t used = 0;
+    size_t n = json_array_size(values);
+    const char **text;
+    int rc = GBOSE_OK;
 
     if (!spec || !label)
         return gbose__fail(err, GBOSE_ESPEC, "a learner without a spec or a label");
-    list[0] = 0;
-    for (size_t v = 0; v < json_array_size(values); v++) {
-        const char *text = json_string_value(json_array_get(values, v));
-        if (!text || used + strlen(text) + 2 > sizeof list)
-            return gbose__fail(err, GBOSE_ESPEC, "values that are not texts, or too many");
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", v ? "," : "", text);
+    text = calloc(n + 1, sizeof *text);
+    if (!text)
+        return gbose__no_memory(err);
+    for (size_t v = 0; v < n && !rc; v++) {
+        text[v] = json_string_value(json_array_get(values, v));
+        if (!text[v])
+            rc = gbose__fail(err, GBOSE_ESPEC, "a value that is no text");
     }
-    return gbose__plan_add_learner(plan, spec, label, option, list, err);
+    if (!rc)
+        rc = gbose__plan_add_learner(plan, spec, label, option, text, n, err);
+    free(text);
+    return rc;
 }
 
 struct gbose__plan *gbose__plan_read(const char *text, gbose_error *err)

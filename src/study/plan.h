@@ -74,10 +74,14 @@ struct gbose__plan *gbose__plan_new(const char *name, uint64_t rounds, size_t re
 void gbose__plan_free(struct gbose__plan *plan);
 
 /* Add a world or a learner by its spec; both are checked. `label` may be NULL: the spec itself. `option` is
- * what to sweep over `values` ("0.1,0.2,0.5"), or NULL. GBOSE_OK, GBOSE_ESPEC, GBOSE_ENOMEM. */
+ * what to sweep over n_values texts in `values`, or NULL. GBOSE_OK, GBOSE_ESPEC, GBOSE_ENOMEM. */
 int gbose__plan_add_world(struct gbose__plan *plan, const char *spec, gbose_error *err);
 int gbose__plan_add_learner(struct gbose__plan *plan, const char *spec, const char *label, const char *option,
-                            const char *values, gbose_error *err);
+                            const char *const *values, size_t n_values, gbose_error *err);
+
+/* The same, with the values in one text: "0.1,0.2,0.5". */
+int gbose__plan_sweep_learner(struct gbose__plan *plan, const char *spec, const char *label,
+                              const char *option, const char *list, gbose_error *err);
 
 /* Does the learner of this spec have this option? */
 int gbose__learner_has(const char *spec, const char *option);

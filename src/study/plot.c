@@ -153,8 +153,14 @@ void gbose__plot_title(FILE *to, const struct gbose__page *p, const struct gbose
 const char *gbose__plot_label(char buf[GBOSE__LABEL_SIZE], const struct gbose__plan *plan, size_t learner)
 {
     const char *label = plan->learner[learner].label;
+    size_t length = strlen(label);
 
-    snprintf(buf, GBOSE__LABEL_SIZE, strlen(label) > LONGEST_LABEL ? "%.*s…" : "%.*s", LONGEST_LABEL, label);
+    /* what tells two long specs apart is often at the end: the middle goes */
+    if (length > LONGEST_LABEL)
+        snprintf(buf, GBOSE__LABEL_SIZE, "%.*s…%s", LONGEST_LABEL / 2, label,
+                 label + length - LONGEST_LABEL / 2);
+    else
+        snprintf(buf, GBOSE__LABEL_SIZE, "%s", label);
     return buf;
 }
 

@@ -123,6 +123,8 @@ static int attend(const struct gbose__pool *pool, struct queue *q, size_t playin
                 rc = gbose__fail(err, f->code, "%s", f->err.text);
             if (!rc && q->study->result[f->index].done)
                 rc = pool->finished(pool->user, f->index, err);
+            else
+                q->halt = 1; /* an error, or somebody was told to stop: here, or another rank */
         }
         if (rc || *pool->stop)
             q->halt = 1;

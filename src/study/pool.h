@@ -16,7 +16,7 @@ struct gbose__pool {
 };
 
 /* Play the runs todo[0..n-1], dealt out in that order, and store their results in the study. Returns GBOSE_OK
- * when all are done or `stop` was set; the first error otherwise. */
+ * when all are done, or when this process or another rank was told to stop; the first error otherwise. */
 int gbose__pool_play(const struct gbose__pool *pool, struct gbose__study *study, const size_t *todo, size_t n,
                      gbose_error *err);
 

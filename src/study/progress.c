@@ -37,9 +37,14 @@ void gbose__progress_show(struct gbose__progress *p)
     p->last = t;
     fprintf(stderr, "\r%zu of %zu runs", p->done, p->runs);
     if (finished > 0 && spent > 1) {
-        unsigned left = (unsigned)(p->cost_left / finished * spent + 0.5);
-        fprintf(stderr, ", %.3g a second, %.0f%%, %u:%02u left", (double)(p->done - p->before) / spent,
-                100 * finished / p->cost, left / 60, left % 60);
+        double seconds = p->cost_left / finished * spent + 0.5;
+        unsigned left = seconds < 359999 ? (unsigned)seconds : 359999; /* 99:59:59 and more */
+        fprintf(stderr, ", %.3g a second, %.0f%%, ", (double)(p->done - p->before) / spent,
+                100 * finished / p->cost);
+        if (left >= 3600)
+            fprintf(stderr, "%u:%02u:%02u left", left / 3600, left / 60 % 60, left % 60);
+        else
+            fprintf(stderr, "%u:%02u left", left / 60, left % 60);
     }
     fputs("\033[K", stderr);
     fflush(stderr);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/spec.h"
 #include "study/file.h"
@@ -16,6 +16,7 @@
 
 /* ---- the directory ---- */
 
+/* DIR, and what leads to it. */
 static int make_directories(const char *dir, gbose_error *err)
 {
     char *path = strdup(dir);
@@ -23,19 +24,14 @@ static int make_directories(const char *dir, gbose_error *err)
 
     if (!path)
         return gbose__no_memory(err);
-    for (char *p = path + 1; !rc; p++) {
-        char c = *p;
-        if (c && c != '/')
-            continue;
-        *p = 0;
-        if (mkdir(path, 0777) && errno != EEXIST)
-            rc = gbose__fail(err, GBOSE__EWRITE, "cannot create directory %s: %s", path, strerror(errno));
-        *p = c;
-        if (!c)
-            break;
-    }
+    for (char *p = path + 1; *p && !rc; p++)
+        if (*p == '/') {
+            *p = 0;
+            rc = gbose__dir_make(path, err);
+            *p = '/';
+        }
     free(path);
-    return rc;
+    return rc ? rc : gbose__dir_make(dir, err);
 }
 
 char *gbose__study_plan_text(const char *dir, gbose_error *err)
@@ -62,20 +58,46 @@ static int write_plan(const char *dir, const char *text, gbose_error *err)
     return gbose__file_close(&file, err);
 }
 
-int gbose__study_prepare(const struct gbose__study *study, const char *dir, gbose_error *err)
+/* Write DIR/study.json, or find the same text in it. */
+static int claim(const char *dir, const char *text, gbose_error *err)
 {
-    char *text = gbose__plan_write(study->plan), *there;
+    char *path = gbose__path(dir, "study.json"), *there = NULL;
+    size_t size;
+    int rc;
+
+    if (!path)
+        return gbose__no_memory(err);
+    if (access(path, F_OK) && errno == ENOENT)
+        rc = write_plan(dir, text, err);
+    else
+        rc = gbose__file_read(&there, &size, path, err);
+    if (!rc && there && strcmp(there, text))
+        rc = gbose__fail(
+            err, GBOSE__EWRITE,
+            "%s holds another study, or one that other code has played; give another --out, or remove it",
+            dir);
+    free(there);
+    free(path);
+    return rc;
+}
+
+int gbose__study_open(struct gbose__journal **journal, struct gbose__study *study, const char *dir,
+                      gbose_error *err)
+{
+    char *text = gbose__plan_write(study->plan);
+    struct gbose__journal *opened = NULL;
     int rc = text ? make_directories(dir, err) : gbose__no_memory(err);
 
-    if (!rc) {
-        there = gbose__study_plan_text(dir, NULL);
-        if (!there)
-            rc = write_plan(dir, text, err);
-        else if (strcmp(there, text))
-            rc = gbose__fail(err, GBOSE_EINVAL, "%s holds another study; give another --out, or remove it",
-                             dir);
-        free(there);
-    }
+    if (!rc)
+        rc = gbose__journal_lock(&opened, dir, study, err);
+    if (!rc)
+        rc = claim(dir, text, err);
+    if (!rc)
+        rc = gbose__journal_begin(opened, text, study, err);
+    if (rc)
+        gbose__journal_close(opened);
+    else
+        *journal = opened;
     free(text);
     return rc;
 }
@@ -87,11 +109,12 @@ static size_t fresh_runs(const struct gbose__plan *plan)
     return plan->n_worlds * plan->n_learners * plan->fresh;
 }
 
-size_t gbose__study_needed(const struct gbose__study *study)
+size_t gbose__study_needed(const struct gbose__study *study, size_t shard, size_t shards)
 {
     const struct gbose__plan *plan = study->plan;
+    size_t tuning = study->n_runs / (plan->reps + plan->fresh) * plan->reps;
 
-    return study->n_runs / (plan->reps + plan->fresh) * plan->reps + fresh_runs(plan);
+    return shards > 1 ? (tuning + shards - 1 - shard) / shards : tuning + fresh_runs(plan);
 }
 
 size_t gbose__study_done(const struct gbose__study *study)
@@ -107,7 +130,6 @@ size_t gbose__study_done(const struct gbose__study *study)
 struct session {
     struct gbose__study *study;
     const struct gbose__study_settings *set;
-    struct gbose__journal *journal;
     struct gbose__progress progress;
     double *cost; /* of a run, by world and learner */
     size_t *todo; /* room for all runs */
@@ -181,7 +203,7 @@ static int finished(void *user, size_t index, gbose_error *err)
     struct session *s = user;
 
     gbose__progress_step(&s->progress, cost_of(s, index));
-    return s->journal ? gbose__journal_append(s->journal, s->study, index, err) : GBOSE_OK;
+    return s->set->journal ? gbose__journal_append(s->set->journal, s->study, index, err) : GBOSE_OK;
 }
 
 static void tick(void *user)
@@ -224,33 +246,36 @@ static void begin_progress(struct session *s)
         cost += cost_of(s, s->todo[i]);
     for (size_t i = 0; s->set->shards == 1 && i < plan->n_worlds * plan->n_learners; i++)
         cost += s->cost[i] * (double)plan->fresh;
-    gbose__progress_begin(&s->progress, gbose__study_needed(s->study), gbose__study_done(s->study), cost);
+    gbose__progress_begin(&s->progress, gbose__study_needed(s->study, s->set->shard, s->set->shards),
+                          gbose__study_done(s->study), cost);
+}
+
+/* Are all tuning runs done? */
+static int tuned(const struct gbose__study *study)
+{
+    for (size_t i = 0; i < study->n_runs; i++)
+        if (!study->result[i].done && gbose__run_at(study->plan, i).rep < study->plan->reps)
+            return 0;
+    return 1;
 }
 
 int gbose__study_play(struct gbose__study *study, const struct gbose__study_settings *settings,
                       gbose_error *err)
 {
     struct session s = {.study = study, .set = settings};
-    char *plan = NULL;
     int rc = GBOSE_OK;
 
     s.todo = calloc(study->n_runs, sizeof *s.todo);
     if (!s.todo || measure_costs(&s))
         rc = gbose__no_memory(err);
-    if (!rc && settings->dir) {
-        plan = gbose__plan_write(study->plan);
-        rc = plan ? gbose__journal_open(&s.journal, settings->dir, plan, study, err) : gbose__no_memory(err);
-    }
     if (!rc) {
         list_tuning(&s);
         begin_progress(&s);
         rc = play_listed(&s, err);
     }
-    if (!rc && study->plan->fresh && settings->shards == 1 && !*settings->stop)
+    if (!rc && study->plan->fresh && settings->shards == 1 && tuned(study))
         rc = play_fresh(&s, err);
     gbose__progress_end(&s.progress);
-    gbose__journal_close(s.journal);
-    free(plan);
     free(s.todo);
     free(s.cost);
     return rc;

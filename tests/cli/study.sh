@@ -19,11 +19,26 @@ ls one/figures/*.svg one/figures/*.png one/figures/*.pdf >/dev/null || fail "fig
 same one two
 
 # ranks
-if ldd "$gbose" | grep -q libmpi; then
+if [[ $(ldd "$gbose") == *libmpi* ]]; then
     for n in 1 2 4; do
         mpirun --allow-run-as-root --oversubscribe -n $n "$gbose" "${study[@]}" --out ranks$n >/dev/null
         same one ranks$n
     done
+
+    # one rank alone is told to stop: no table of what happens to be there
+    mpirun --allow-run-as-root --oversubscribe -n 2 "$gbose" simulate --world paper:dim=10 --learner gbose \
+        --rounds 30000 --reps 30 --out lost >out 2>err &
+    launcher=$!
+    for _ in {1..100}; do
+        rank=$(grep -lsz '^OMPI_COMM_WORLD_RANK=1$' $(pgrep -P $launcher | sed 's|.*|/proc/&/environ|') || true)
+        [[ -z $rank ]] || break
+        sleep 0.05
+    done
+    sleep 0.5
+    kill -TERM "$(cut -d/ -f3 <<<"$rank")"
+    code=0
+    wait $launcher || code=$?
+    [[ $code != 0 && ! -e lost/table.md ]] || fail "a table although a rank was stopped"
 else
     echo "built without MPI: ranks are not tried"
 fi
@@ -43,12 +58,16 @@ stops=0
 for moment in 0.1 0.3 0.6; do
     for signal in KILL INT; do
         dir=$signal-$moment
-        "$gbose" "${study[@]}" --threads 1 --out $dir >out 2>err &
-        pid=$!
-        sleep $moment
-        kill -$signal $pid 2>/dev/null || true
         code=0
-        wait $pid 2>/dev/null || code=$?
+        if [[ $signal == INT ]]; then # which a job in the background would ignore
+            timeout --preserve-status --signal=INT $moment "$gbose" "${study[@]}" --threads 1 --out $dir \
+                >out 2>err || code=$?
+        else
+            "$gbose" "${study[@]}" --threads 1 --out $dir >out 2>err &
+            sleep $moment
+            kill -KILL $! 2>/dev/null || true
+            wait $! 2>/dev/null || code=$?
+        fi
         if [[ $code == 130 ]]; then
             stops=$((stops + 1))
             grep -q "to go on: gbose simulate .* --out $dir" err || fail "what to do after a stop: $(cat err)"
@@ -71,6 +90,24 @@ cp -r one broken
 printf 'x' | dd of=broken/journal.bin bs=1 seek=$((size / 2)) conv=notrunc status=none
 "$gbose" "${study[@]}" --out broken >/dev/null
 same one broken
+
+# two at once on one directory: one plays, the other is told
+"$gbose" "${study[@]}" --threads 1 --out busy >/dev/null 2>err1 &
+first=$!
+"$gbose" "${study[@]}" --threads 1 --out busy >/dev/null 2>err2 &
+second=$!
+codes=0
+wait $first || codes=$((codes + $?))
+wait $second || codes=$((codes + $?))
+[[ $codes == 2 ]] || fail "two at once: $codes $(cat err1 err2)"
+grep -q "in use by another gbose" err1 err2 || fail "two at once: $(cat err1 err2)"
+same one busy
+
+# the plan of a study plays it again
+"$gbose" simulate --plan one/study.json --out again >/dev/null
+for file in runs.csv curves.csv table.csv table.md study.json; do
+    cmp one/$file again/$file || fail "played again: $file"
+done
 
 # another study's directory
 expect_error 2 "holds another study" "$gbose" simulate --world paper --learner gbose --out one

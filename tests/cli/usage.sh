@@ -38,5 +38,21 @@ expect_error 2 "--shard must be K/N" "${sim[@]}" --shard 4/3 --out d
 expect_error 2 "--shard needs --out" "${sim[@]}" --shard 1/3
 expect_error 2 "--setup must be" "$gbose" paper --setup 10by2
 expect_error 2 "unexpected 'quick'" "$gbose" paper quick
-expect_error 2 "cannot create directory" "${sim[@]}" --rounds 10 --out /dev/null/results
+expect_error 2 "cannot make directory" "${sim[@]}" --rounds 10 --out /dev/null/results
+touch afile
+expect_error 2 "afile" "${sim[@]}" --rounds 10 --out afile
+expect_error 2 "takes no options" "$gbose" paper:x=1
+expect_error 2 "leave out the other options" "$gbose" simulate --plan afile --world paper
+expect_error 2 "afile" "$gbose" simulate --plan afile
+"$gbose" help help >/dev/null
+
+# what is printed must arrive
+code=0
+"$gbose" learners >/dev/full 2>err || code=$?
+[[ $code == 2 && $(<err) == *"standard output"* ]] || fail "a full disk behind standard output: $code, $(cat err)"
+
+# a seed named in a spec is that seed, also when it is the default one
+number() { "$gbose" simulate --world paper --rounds 300 --reps 1 --out - "$@" | grep '^uniform' | awk '{print $2}'; }
+[[ $(number --learner uniform:seed=1 --seed 5) != "$(number --learner uniform --seed 5)" ]] || fail "seed=1"
+[[ $(number --learner uniform:seed=5 --seed 5) == "$(number --learner uniform --seed 5)" ]] || fail "seed=5"
 expect_error 2 "cannot read" "$gbose" collect nowhere

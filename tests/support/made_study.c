@@ -18,7 +18,8 @@ struct gbose__study *made_study(const char *name, const char *const *worlds, con
     for (; *worlds; worlds++)
         assert_that(!gbose__plan_add_world(plan, *worlds, &err), "%s", err.text);
     for (; *learners; learners++)
-        assert_that(!gbose__plan_add_learner(plan, *learners, NULL, values ? "gamma" : NULL, values, &err),
+        assert_that(!(values ? gbose__plan_sweep_learner(plan, *learners, NULL, "gamma", values, &err)
+                             : gbose__plan_add_learner(plan, *learners, NULL, NULL, NULL, 0, &err)),
                     "%s", err.text);
     s = gbose__study_new(plan);
     assert_non_null(s);
