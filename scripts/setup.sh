@@ -47,6 +47,7 @@ need gnuplot-nox command -v gnuplot
 if [[ ${1-} == test ]]; then
     need libopenmpi-dev command -v mpicc
     need openmpi-bin command -v mpirun
+    need procps command -v pgrep
     need clang command -v clang
     need valgrind command -v valgrind
 fi
