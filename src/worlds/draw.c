@@ -34,8 +34,7 @@ static double positive_uniform(struct gbose__rng *rng)
 
 void gbose__draw_sphere(double *x, size_t d, struct gbose__rng *rng)
 {
-    for (size_t i = 0; i < d; i++)
-        x[i] = gbose__rng_normal(rng); /* never exactly 0: see gbose__rng_normal() */
+    gbose__rng_normals(rng, x, d); /* never exactly 0: see gbose__rng_normal() */
     gbose__normalise(x, d);
 }
 
