@@ -87,6 +87,8 @@ void gbose__farthest_pair_plain(size_t *k, size_t *l, const double *image, const
 {
     double best = -1;
 
+    *k = keep[0];
+    *l = keep[1];
     for (size_t a = 0; a < count; a++)
         for (size_t b = a + 1; b < count; b++) {
             double d = squared(image, keep[a], keep[b], stride);
@@ -134,11 +136,10 @@ void gbose__farthest_pair(size_t *k, size_t *l, double *radius, size_t *order, d
 {
     double best = -1;
 
-    if (count == 2) {
-        *k = keep[0];
-        *l = keep[1];
+    *k = keep[0];
+    *l = keep[1];
+    if (count == 2)
         return;
-    }
     memset(centre, 0, stride * sizeof(double));
     for (size_t a = 0; a < count; a++)
         gbose__axpy(centre, 1 / (double)count, image + keep[a] * stride, stride);

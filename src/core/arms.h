@@ -20,7 +20,8 @@ size_t gbose__filter(size_t *keep, double *radius, const double *image, const do
 size_t gbose__filter_plain(size_t *keep, const double *image, const double *score, size_t n, size_t stride,
                            double gamma);
 
-/* The pair of kept arms at the largest distance, k < l; count >= 2. `radius` is scratch for as many doubles
+/* The pair of kept arms at the largest distance, k < l; count >= 2. It is the first pair if no distance is a number,
+ * as in a state that was forged. `radius` is scratch for as many doubles
  * as there are arms, `order` for count indices, `centre` for stride doubles. */
 void gbose__farthest_pair(size_t *k, size_t *l, double *radius, size_t *order, double *centre,
                           const double *image, const size_t *keep, size_t count, size_t stride);
