@@ -147,7 +147,7 @@ GBOSE_API int gbose_decide(gbose *g, gbose_decision *out, const double *contexts
  *           Any alignment; borrowed for the call.
  *   reward  of the arm that was played.
  * Tickets may come in any order: the estimates are the same up to rounding, except that `forget` counts
- * age in learned rewards. A decision whose reward never comes may be left out. The library does not
+ * age in learned rewards, and that gbose-auto's sense of the present (not its estimate) follows that order. A decision whose reward never comes may be left out. The library does not
  * remember tickets: learning from one twice counts it twice. Never allocates.
  * GBOSE_ETICKET if the bytes are not an intact ticket, GBOSE_EFOREIGN if they belong to another spec or
  * dimension, GBOSE_ENUMERIC if the reward is not finite or too large, GBOSE_EINVAL if a pointer is NULL. */
@@ -215,7 +215,8 @@ GBOSE_API int gbose_stream(gbose *g, uint32_t stream);
  *     GBOSE_EHISTORY   the last state common to both is one that neither was loaded from most recently, so
  *                      that its evidence is not at hand: load it, and merge both into that.
  *     GBOSE_EMISMATCH  another spec or dimension.   GBOSE_EINVAL  NULL, or into == from.
- * With `forget`, each learner's evidence keeps the age it had. Takes time of order dim cubed; allocates.
+ * With `forget`, each learner's evidence keeps the age it had. Of gbose-auto the estimates are merged; its sense of
+ * the present stays that of `into`. Takes time of order dim cubed; allocates.
  * GBOSE_ENOMEM; GBOSE_ENUMERIC if the sum cannot be represented. */
 GBOSE_API int gbose_merge(gbose *into, const gbose *from);
 

@@ -27,7 +27,7 @@ static struct desk open_desk(const char *spec, size_t dim)
     for (int tries = 0; tries < 1000; tries++) {
         decide_once(desk.g, &outcome, &rng);
         desk.ticket = bytes_copy(outcome.ticket, outcome.size);
-        if (word_at(&desk.ticket, TICKET_TERMS) > 0) {
+        if (word_at(&desk.ticket, TICKET_TERMS) > 0 || has_note(spec)) { /* a note teaches something always */
             desk.before = saved(desk.g);
             return desk;
         }
@@ -175,7 +175,9 @@ static void check_forged_numbers(const char *spec)
             set_word(&forged, at, right);
         }
     /* a negative weight would make B indefinite; the first one follows the level, if there is one */
-    if ((last - TICKET_NUMBERS) / 8 % (DIM + 2) == DIM + 1)
+    if (has_note(spec))
+        first_weight += 8;
+    else if ((last - TICKET_NUMBERS) / 8 % (DIM + 2) == DIM + 1)
         first_weight += 8 * (DIM + 1);
     set_double(&forged, first_weight, -1);
     reseal(&forged);

@@ -12,11 +12,7 @@
 #define TICKET_MAGIC UINT64_C(0x314b5445534f4247) /* the bytes "GBOSETK1" */
 #define TICKET_HEADER 8                           /* words before the level and the terms */
 
-/* Limits that keep every later product finite: contexts are at most GBOSE_MAX_INPUT, centred ones twice
- * that; an intercept or a score beyond these can only come from sums that have already lost all meaning. */
-#define MAX_FEATURE (4 * GBOSE_MAX_INPUT)
-#define MAX_LEVEL 1e140
-#define MAX_SCORE 1e250
+#define MAX_SCORE 1e250 /* see GBOSE__MAX_LEVEL */
 
 /* ---- settings ---- */
 
@@ -44,6 +40,8 @@ static void read_settings(struct gbose__settings *set, const gbose_info *info,
             set->intercept = (int)value[i].integer;
         if (!strcmp(name, "lone"))
             set->lone = value[i].word;
+        if (!strcmp(name, "safe"))
+            set->safe = (int)value[i].integer;
     }
 }
 
@@ -73,6 +71,23 @@ static void apply_theory(struct gbose__settings *set, size_t dim, const gbose_in
 }
 
 /* ---- creation ---- */
+
+/* Is an intercept subtracted from rewards? */
+static int has_level(const gbose *g)
+{
+    return !g->kind->linear && g->set.intercept;
+}
+
+static int build_extra(gbose *g)
+{
+    const struct gbose__extra *extra = g->kind->extra;
+
+    if (!extra)
+        return GBOSE_OK;
+    g->n_own = extra->numbers(g);
+    g->own = gbose__alloc(g->n_own, sizeof(double));
+    return g->own ? extra->init(g) : GBOSE_ENOMEM;
+}
 
 static int build(gbose *g, const struct gbose__value *value, size_t dim, gbose_error *err)
 {
@@ -106,10 +121,10 @@ static int build(gbose *g, const struct gbose__value *value, size_t dim, gbose_e
     if (g->kind->linear && g->set.intercept)
         model_dim++;
     rc = gbose__ridge_init(&g->model, model_dim, g->set.lambda, g->set.forget);
-    if (!rc && !g->kind->linear && g->set.intercept)
+    if (!rc && has_level(g))
         rc = gbose__ridge_init(&g->level, dim + 1, 1, g->set.forget);
     g->round.stride = g->model.stride;
-    return rc;
+    return rc ? rc : build_extra(g);
 }
 
 int gbose_new(gbose **out, const char *spec, size_t dim, gbose_error *err)
@@ -157,6 +172,7 @@ void gbose_free(gbose *g)
     gbose__ridge_clear(&g->model);
     gbose__ridge_clear(&g->level);
     gbose__lineage_free(g->lineage);
+    gbose__free(g->own);
     gbose__free(g->spec);
     gbose__free(g);
 }
@@ -206,7 +222,8 @@ int gbose_stream(gbose *g, uint32_t stream)
 
 static size_t ticket_words(const gbose *g, size_t terms)
 {
-    return TICKET_HEADER + (g->level.dim ? 1 + g->dim : 0) + terms * (2 + g->dim) + 1;
+    return TICKET_HEADER + (has_level(g) ? 1 + g->dim : 0) + terms * (2 + g->dim) +
+           (g->kind->extra ? g->kind->extra->note_words(g) : 0) + 1;
 }
 
 /* Room for n arms. What is there already stays in use until all of the new memory is at hand. */
@@ -331,7 +348,7 @@ static void write_ticket(gbose *g, struct gbose__round *round, size_t arm)
     gbose__put_double(w, round->pmf[arm]);
     count = *w;
     gbose__put_u64(w, 0);
-    if (g->level.dim) {
+    if (has_level(g)) {
         gbose__put_double(w, round->level);
         gbose__put_doubles(w, round->context + arm * round->stride, g->dim);
     }
@@ -365,8 +382,8 @@ int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n
             row[g->dim] = 1;
         round->score[i] = gbose__dot(row, g->model.mu, round->stride);
     }
-    round->level = g->level.dim ? g->level.mu[g->dim] : 0;
-    if (!within(round->score, n_arms, MAX_SCORE) || !within(&round->level, 1, MAX_LEVEL))
+    round->level = has_level(g) ? g->level.mu[g->dim] : 0;
+    if (!within(round->score, n_arms, MAX_SCORE) || !within(&round->level, 1, GBOSE__MAX_LEVEL))
         return GBOSE_ENUMERIC;
 
     g->kind->decide(g, round);
@@ -392,16 +409,16 @@ static int terms_are_sane(const gbose *g, struct gbose__reader r, uint64_t terms
 {
     int fine = 1;
 
-    if (g->level.dim) {
-        fine &= fabs(gbose__get_double(&r)) <= MAX_LEVEL;
+    if (has_level(g)) {
+        fine &= fabs(gbose__get_double(&r)) <= GBOSE__MAX_LEVEL;
         for (size_t i = 0; i < g->dim; i++)
-            fine &= fabs(gbose__get_double(&r)) <= MAX_FEATURE;
+            fine &= fabs(gbose__get_double(&r)) <= GBOSE__MAX_FEATURE;
     }
     while (terms--) {
         double w = gbose__get_double(&r), c = gbose__get_double(&r);
         fine &= w >= 0 && w <= 4 && fabs(c) <= 4;
         for (size_t i = 0; i < g->dim; i++)
-            fine &= fabs(gbose__get_double(&r)) <= MAX_FEATURE;
+            fine &= fabs(gbose__get_double(&r)) <= GBOSE__MAX_FEATURE;
     }
     return fine && !r.bad;
 }
@@ -419,7 +436,7 @@ static void apply_terms(gbose *g, struct gbose__reader r, uint64_t terms, double
 {
     double level = 0;
 
-    if (g->level.dim) {
+    if (has_level(g)) {
         level = gbose__get_double(&r);
         read_x(g, &g->level, &r);
         gbose__ridge_begin(&g->level);
@@ -453,12 +470,15 @@ int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward)
     terms = gbose__get_u64(&r);
     if (terms > ticket_size || ticket_size != 8 * ticket_words(g, (size_t)terms))
         return GBOSE_ETICKET;
-    if (!terms_are_sane(g, r, terms))
+    if (g->kind->extra ? terms || !g->kind->extra->note_is_sane(g, r) : !terms_are_sane(g, r, terms))
         return GBOSE_ETICKET;
     if (!within(&reward, 1, GBOSE_MAX_INPUT))
         return GBOSE_ENUMERIC;
 
-    apply_terms(g, r, terms, reward);
+    if (g->kind->extra)
+        g->kind->extra->learn(g, r, reward);
+    else
+        apply_terms(g, r, terms, reward);
     g->learned++;
     memcpy(&reward_bits, &reward, sizeof reward_bits);
     gbose__lineage_learned(g->lineage, gbose__mix(checksum, reward_bits));
