@@ -108,20 +108,22 @@ static void begin(struct world *w)
     assert_int_equal(w->count, 11);
     for (size_t k = 0; k < w->count; k++) {
         oracle_init(&w->oracle[k], k);
-        assert_int_equal(gbose__tracker_features(&w->t, k), w->oracle[k].q);
-        assert_true(gbose__tracker_forget(k) == (double)w->oracle[k].forget);
+        assert_int_equal(gbose__tracker_at(&w->t, k).q, w->oracle[k].q);
+        assert_true(gbose__tracker_at(&w->t, k).forget == (double)w->oracle[k].forget);
     }
 }
 
 static void learn(struct world *w, const double *phi, double reward, const double *b)
 {
-    for (size_t k = 0; k < w->count; k++) {
-        double error[DIM], rhat = gbose__tracker_predict(&w->t, k, phi, error);
+    struct gbose__tracker v = gbose__tracker_at(&w->t, 0);
+
+    for (; v.k < w->count; gbose__tracker_next(&w->t, &v)) {
+        double error[DIM], rhat = gbose__tracker_predict(&v, phi, error);
 
         for (size_t i = 0; i < DIM; i++)
             error[i] = b[i] - error[i];
-        gbose__tracker_learn(&w->t, k, phi, reward - rhat, error);
-        oracle_learn(&w->oracle[k], phi, reward, b);
+        gbose__tracker_learn(&v, phi, reward - rhat, error);
+        oracle_learn(&w->oracle[v.k], phi, reward, b);
     }
 }
 
@@ -130,7 +132,8 @@ static void compare(const struct world *w, const double *phi, double scale, doub
     assert_true(gbose__trackers_are_sane(&w->t));
     for (size_t k = 0; k < w->count; k++) {
         long double expected[OUTPUTS];
-        double bhat[DIM], rhat = gbose__tracker_predict(&w->t, k, phi, bhat);
+        struct gbose__tracker v = gbose__tracker_at(&w->t, k);
+        double bhat[DIM], rhat = gbose__tracker_predict(&v, phi, bhat);
 
         oracle_predict(&w->oracle[k], phi, expected);
         assert_that(fabsl(rhat - expected[0]) <= scale * tolerance, "tracker %zu: %.17g, not %.17Lg", k, rhat,

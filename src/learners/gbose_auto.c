@@ -100,7 +100,7 @@ struct note {
 
 static double clip(double x, double most)
 {
-    return fmin(most, fmax(-most, x));
+    return x > most ? most : x < -most ? -most : x;
 }
 
 static struct gbose__trackers trackers(const gbose *g)
@@ -230,6 +230,7 @@ static void explain(gbose *g, struct gbose__round *round, size_t arm)
 {
     struct note note = {0};
     struct gbose__trackers t = trackers(g);
+    struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
     const double *b = round->context + arm * round->stride;
     double *bhat = round->matrix, *x = round->centre, phi[GBOSE__MAX_PHI], mean = 0;
 
@@ -239,7 +240,7 @@ static void explain(gbose *g, struct gbose__round *round, size_t arm)
     note.mean = clip(mean, E_MOST);
     features(g, phi, &note);
     memset(bhat, 0, round->stride * sizeof *bhat);
-    note.rhat = clip(gbose__tracker_predict(&t, (size_t)g->own[LEADER], phi, bhat), GBOSE_MAX_INPUT);
+    note.rhat = clip(gbose__tracker_predict(&leader, phi, bhat), GBOSE_MAX_INPUT);
     for (size_t i = 0; i < g->dim; i++)
         bhat[i] = clip(bhat[i], GBOSE_MAX_INPUT);
     note.vhat = clip(note.rhat - gbose__dot(bhat, in_use(g)->mu, round->stride), GBOSE_MAX_INPUT);
@@ -295,29 +296,27 @@ static int note_is_sane(const gbose *g, struct gbose__reader r)
 static void update_trackers(gbose *g, const struct note *note, const double *b, double reward, double *x)
 {
     struct gbose__trackers t = trackers(g);
-    double *own = g->own, phi[GBOSE__MAX_PHI], least;
-    const double *mu = in_use(g)->mu;
-    size_t count = gbose__trackers_count(t.round), leader = (size_t)own[LEADER];
+    struct gbose__tracker v = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
+    double *own = g->own, *lead = v.loss, phi[GBOSE__MAX_PHI];
+    size_t count = gbose__trackers_count(t.round), best = v.k;
+    const double *mu = in_use(g)->mu, *least = NULL;
 
     features(g, phi, note);
-    for (size_t k = 0; k < count; k++) {
-        double *loss = gbose__tracker_loss(&t, k), error, e;
+    for (v = gbose__tracker_at(&t, 0); v.k < count; gbose__tracker_next(&t, &v)) {
+        double error = reward - gbose__tracker_predict(&v, phi, x);
+        double e = clip(error - note->score + gbose__dot(x, mu, g->model.stride), E_MOST);
 
-        error = reward - gbose__tracker_predict(&t, k, phi, x);
-        e = clip(error - note->score + gbose__dot(x, mu, g->model.stride), E_MOST);
-        *loss = LOSS_FORGET * *loss + (1 - LOSS_FORGET) * e * e;
+        *v.loss = LOSS_FORGET * *v.loss + (1 - LOSS_FORGET) * e * e;
         for (size_t i = 0; i < g->dim; i++)
             x[i] = b[i] - x[i];
-        gbose__tracker_learn(&t, k, phi, error, x);
-    }
-    least = *gbose__tracker_loss(&t, leader) / LEAD;
-    for (size_t k = 0; k < count; k++) {
-        double loss = *gbose__tracker_loss(&t, k);
-        if (own[ROUNDS] >= SETTLE * (double)gbose__tracker_features(&t, k) && loss < least) {
-            least = loss;
-            own[LEADER] = (double)k;
+        gbose__tracker_learn(&v, phi, error, x);
+        if (own[ROUNDS] >= SETTLE * (double)v.q && (!least || *v.loss < *least)) {
+            least = v.loss;
+            best = v.k;
         }
     }
+    if (LEAD * *least < *lead)
+        own[LEADER] = (double)best;
 }
 
 static void restart_E(gbose *g)

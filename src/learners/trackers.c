@@ -35,16 +35,6 @@ size_t gbose__trackers_count(size_t round)
     return round ? KINDS : WITHOUT_ROUND;
 }
 
-const char *gbose__tracker_name(size_t k)
-{
-    return kinds[k].name;
-}
-
-double gbose__tracker_forget(size_t k)
-{
-    return kinds[k].forget;
-}
-
 static size_t count_features(size_t k, size_t round)
 {
     switch (kinds[k].features) {
@@ -59,70 +49,75 @@ static size_t count_features(size_t k, size_t round)
     }
 }
 
-size_t gbose__tracker_features(const struct gbose__trackers *t, size_t k)
+/* The features of a tracker, less their means. */
+static void centred(double *x, const struct gbose__tracker *v, const double *phi)
 {
-    return count_features(k, t->round);
-}
+    const double *own = phi + GBOSE__PHI_ROUND;
 
-/* The features of tracker k, in x. */
-static void gather(double *x, const double *phi, size_t k, size_t round)
-{
-    switch (kinds[k].features) {
+    switch (kinds[v->k].features) {
     case LEVEL:
         return;
     case BEST:
-        x[0] = phi[GBOSE__PHI_BEST];
-        x[1] = phi[GBOSE__PHI_ROOT];
+        x[0] = phi[GBOSE__PHI_BEST] - v->xbar[0];
+        x[1] = phi[GBOSE__PHI_ROOT] - v->xbar[1];
         return;
     case MEAN:
-        x[0] = phi[GBOSE__PHI_BEST];
-        x[1] = phi[GBOSE__PHI_MEAN];
+        x[0] = phi[GBOSE__PHI_BEST] - v->xbar[0];
+        x[1] = phi[GBOSE__PHI_MEAN] - v->xbar[1];
         return;
     case ROUND:
-        memcpy(x, phi + GBOSE__PHI_ROUND, round * sizeof *x);
+        for (size_t i = 0; i < v->q; i++)
+            x[i] = own[i] - v->xbar[i];
         return;
     default:
-        x[0] = phi[GBOSE__PHI_BEST];
-        memcpy(x + 1, phi + GBOSE__PHI_ROUND, round * sizeof *x);
+        x[0] = phi[GBOSE__PHI_BEST] - v->xbar[0];
+        for (size_t i = 1; i < v->q; i++)
+            x[i] = own[i - 1] - v->xbar[i];
     }
 }
 
 /* ---- the numbers of a tracker ---- */
-
-struct tracker {
-    size_t q, dim;
-    double forget;
-    double *loss, *n, *turn; /* turn: the entry of P that is next to be put back */
-    double *rbar, *bbar;     /* 1, dim */
-    double *xbar, *prior;    /* q each */
-    double *root;            /* R, q (q + 1) / 2: row after row of the lower triangle */
-    double *slope_r;         /* q */
-    double *slope_b;         /* q rows of dim */
-};
 
 static size_t size_of(size_t q, size_t dim)
 {
     return 4 + dim + 2 * q + q * (q + 1) / 2 + q + q * dim;
 }
 
-static struct tracker find(const struct gbose__trackers *t, size_t k)
+static struct gbose__tracker place(double *at, size_t k, size_t dim, size_t round)
 {
-    struct tracker v = {.q = count_features(k, t->round), .dim = t->dim, .forget = kinds[k].forget};
-    double *at = t->at;
+    struct gbose__tracker v = {.k = k, .name = kinds[k].name, .forget = kinds[k].forget, .dim = dim};
 
-    for (size_t j = 0; j < k; j++)
-        at += size_of(count_features(j, t->round), t->dim);
+    v.q = count_features(k, round);
     v.loss = at;
     v.n = at + 1;
     v.turn = at + 2;
     v.rbar = at + 3;
     v.bbar = at + 4;
-    v.xbar = v.bbar + t->dim;
+    v.xbar = v.bbar + dim;
     v.prior = v.xbar + v.q;
     v.root = v.prior + v.q;
     v.slope_r = v.root + v.q * (v.q + 1) / 2;
     v.slope_b = v.slope_r + v.q;
     return v;
+}
+
+struct gbose__tracker gbose__tracker_at(const struct gbose__trackers *t, size_t k)
+{
+    double *at = t->at;
+
+    for (size_t j = 0; j < k; j++)
+        at += size_of(count_features(j, t->round), t->dim);
+    return place(at, k, t->dim, t->round);
+}
+
+void gbose__tracker_next(const struct gbose__trackers *t, struct gbose__tracker *v)
+{
+    size_t k = v->k + 1;
+
+    if (k < gbose__trackers_count(t->round))
+        *v = place(v->loss + size_of(v->q, v->dim), k, t->dim, t->round);
+    else
+        v->k = k;
 }
 
 size_t gbose__trackers_size(size_t dim, size_t round)
@@ -137,18 +132,13 @@ size_t gbose__trackers_size(size_t dim, size_t round)
 void gbose__trackers_init(const struct gbose__trackers *t)
 {
     for (size_t k = 0; k < gbose__trackers_count(t->round); k++) {
-        struct tracker v = find(t, k);
+        struct gbose__tracker v = gbose__tracker_at(t, k);
 
         for (size_t i = 0; i < v.q; i++) {
             v.prior[i] = PRIOR;
             v.root[i * (i + 1) / 2 + i] = 1 / sqrt(PRIOR);
         }
     }
-}
-
-double *gbose__tracker_loss(const struct gbose__trackers *t, size_t k)
-{
-    return find(t, k).loss;
 }
 
 static int within(const double *x, size_t n, double most)
@@ -167,7 +157,7 @@ int gbose__trackers_are_sane(const struct gbose__trackers *t)
     int fine = 1;
 
     for (size_t k = 0; k < gbose__trackers_count(t->round); k++) {
-        struct tracker v = find(t, k);
+        struct gbose__tracker v = gbose__tracker_at(t, k);
 
         fine &= *v.loss >= 0 && *v.loss <= 1e300;
         fine &= *v.n >= 0 && *v.n <= 1e18;
@@ -183,26 +173,24 @@ int gbose__trackers_are_sane(const struct gbose__trackers *t)
 
 /* ---- least squares ---- */
 
-double gbose__tracker_predict(const struct gbose__trackers *t, size_t k, const double *phi, double *bhat)
+double gbose__tracker_predict(const struct gbose__tracker *v, const double *phi, double *bhat)
 {
-    struct tracker v = find(t, k);
-    double x[GBOSE__MAX_PHI], rhat = *v.rbar;
+    double x[GBOSE__MAX_PHI], rhat = *v->rbar;
 
-    gather(x, phi, k, t->round);
-    memcpy(bhat, v.bbar, v.dim * sizeof *bhat);
-    for (size_t i = 0; i < v.q; i++) {
-        const double *slope = v.slope_b + i * v.dim;
-        double f = x[i] - v.xbar[i];
+    centred(x, v, phi);
+    memcpy(bhat, v->bbar, v->dim * sizeof *bhat);
+    for (size_t i = 0; i < v->q; i++) {
+        const double *slope = v->slope_b + i * v->dim;
 
-        rhat += f * v.slope_r[i];
-        for (size_t j = 0; j < v.dim; j++)
-            bhat[j] += f * slope[j];
+        rhat += x[i] * v->slope_r[i];
+        for (size_t j = 0; j < v->dim; j++)
+            bhat[j] += x[i] * slope[j];
     }
     return rhat;
 }
 
 /* C += w x x' in the root, by Carlson's step (core/ridge.c); gain = C_new^-1 x. */
-static void add(const struct tracker *v, double *gain, const double *x, double w)
+static void add(const struct gbose__tracker *v, double *gain, const double *x, double w)
 {
     double alpha = 1;
 
@@ -227,7 +215,7 @@ static void add(const struct tracker *v, double *gain, const double *x, double w
 }
 
 /* slopes += gain (error of the reward, error of the context) w */
-static void step(const struct tracker *v, const double *gain, double w, double error,
+static void step(const struct gbose__tracker *v, const double *gain, double w, double error,
                  const double *context_error)
 {
     for (size_t i = 0; i < v->q; i++) {
@@ -241,7 +229,7 @@ static void step(const struct tracker *v, const double *gain, double w, double e
 
 /* An entry of P goes back to PRIOR: evidence for a slope of zero, which pulls that slope and those that it is
  * tied to. `gain` is scratch, 2 q numbers. */
-static void put_back(const struct tracker *v, double *gain)
+static void put_back(const struct gbose__tracker *v, double *gain)
 {
     size_t i = (size_t)*v->turn;
     double *unit = gain + v->q, w = PRIOR - v->prior[i], r = v->slope_r[i];
@@ -261,44 +249,39 @@ static void put_back(const struct tracker *v, double *gain)
     *v->turn = (double)((i + 1) % v->q);
 }
 
-void gbose__tracker_learn(const struct gbose__trackers *t, size_t k, const double *phi, double error,
+void gbose__tracker_learn(const struct gbose__tracker *v, const double *phi, double error,
                           const double *context_error)
 {
-    struct tracker v = find(t, k);
-    double x[GBOSE__MAX_PHI], gain[2 * GBOSE__MAX_PHI], n = v.forget * *v.n, r_error = error;
-    double share = 1 / (n + 1);
+    double x[GBOSE__MAX_PHI], gain[2 * GBOSE__MAX_PHI], n = v->forget * *v->n, share = 1 / (n + 1);
 
-    gather(x, phi, k, t->round);
-    for (size_t i = 0; i < v.q; i++)
-        x[i] -= v.xbar[i];
-    /* the means: rbar moves by the error of rbar, not of rhat */
-    for (size_t i = 0; i < v.q; i++)
-        r_error += x[i] * v.slope_r[i];
-    *v.rbar += share * r_error;
-    for (size_t j = 0; j < v.dim; j++)
-        v.bbar[j] += share * context_error[j];
-    for (size_t i = 0; i < v.q; i++) {
-        const double *slope = v.slope_b + i * v.dim;
+    /* the means move by their own errors, not by those of the predictions */
+    centred(x, v, phi);
+    *v->rbar += share * error;
+    for (size_t j = 0; j < v->dim; j++)
+        v->bbar[j] += share * context_error[j];
+    for (size_t i = 0; i < v->q; i++) {
+        const double *slope = v->slope_b + i * v->dim;
         double f = share * x[i];
 
-        for (size_t j = 0; j < v.dim; j++)
-            v.bbar[j] += f * slope[j];
-        v.xbar[i] += f;
+        *v->rbar += f * v->slope_r[i];
+        for (size_t j = 0; j < v->dim; j++)
+            v->bbar[j] += f * slope[j];
+        v->xbar[i] += f;
     }
-    *v.n = n + 1;
-    if (!v.q)
+    *v->n = n + 1;
+    if (!v->q)
         return;
 
-    if (v.forget < 1) {
-        double grow = 1 / sqrt(v.forget);
+    if (v->forget < 1) {
+        double grow = 1 / sqrt(v->forget);
 
-        for (size_t i = 0; i < v.q * (v.q + 1) / 2; i++)
-            v.root[i] *= grow;
-        for (size_t i = 0; i < v.q; i++)
-            v.prior[i] *= v.forget;
+        for (size_t i = 0; i < v->q * (v->q + 1) / 2; i++)
+            v->root[i] *= grow;
+        for (size_t i = 0; i < v->q; i++)
+            v->prior[i] *= v->forget;
     }
-    add(&v, gain, x, n * share);
-    step(&v, gain, n * share, error, context_error);
-    for (size_t i = 0; i < v.q && v.prior[(size_t)*v.turn] <= PRIOR_LEAST; i++)
-        put_back(&v, gain);
+    add(v, gain, x, n * share);
+    step(v, gain, n * share, error, context_error);
+    for (size_t i = 0; i < v->q && v->prior[(size_t)*v->turn] <= PRIOR_LEAST; i++)
+        put_back(v, gain);
 }

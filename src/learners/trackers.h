@@ -33,24 +33,37 @@ struct gbose__trackers {
     double *at;   /* gbose__trackers_size() numbers */
 };
 
+/* One of them: its numbers, and their names. */
+struct gbose__tracker {
+    size_t k;         /* its number in the table */
+    const char *name; /* static memory */
+    double forget;
+    size_t q; /* features */
+    size_t dim;
+    double *loss;        /* belongs to the caller: how well it has done */
+    double *n, *turn;    /* turn: the entry of P that is next to be put back */
+    double *rbar, *bbar; /* 1, dim */
+    double *xbar;        /* q */
+    double *prior;       /* q: P */
+    double *root;        /* R: row after row of the lower triangle */
+    double *slope_r;     /* q */
+    double *slope_b;     /* q rows of dim */
+};
+
 size_t gbose__trackers_count(size_t round);
 size_t gbose__trackers_size(size_t dim, size_t round);
 void gbose__trackers_init(const struct gbose__trackers *t); /* of numbers that are zero */
 int gbose__trackers_are_sane(const struct gbose__trackers *t);
 
-/* Tracker k: its name, its forget, how many features it has. */
-const char *gbose__tracker_name(size_t k);
-double gbose__tracker_forget(size_t k);
-size_t gbose__tracker_features(const struct gbose__trackers *t, size_t k);
-
-/* A number that belongs to the caller, kept with the tracker: how well it has done. */
-double *gbose__tracker_loss(const struct gbose__trackers *t, size_t k);
+/* Tracker k. To visit all: begin with 0, and let v->k run to the count. */
+struct gbose__tracker gbose__tracker_at(const struct gbose__trackers *t, size_t k);
+void gbose__tracker_next(const struct gbose__trackers *t, struct gbose__tracker *v);
 
 /* rhat; bhat is written, dim numbers. */
-double gbose__tracker_predict(const struct gbose__trackers *t, size_t k, const double *phi, double *bhat);
+double gbose__tracker_predict(const struct gbose__tracker *v, const double *phi, double *bhat);
 
 /* Learn a round: by how much reward and context exceeded what predict says of the same phi. */
-void gbose__tracker_learn(const struct gbose__trackers *t, size_t k, const double *phi, double error,
+void gbose__tracker_learn(const struct gbose__tracker *v, const double *phi, double error,
                           const double *context_error);
 
 #endif
