@@ -136,10 +136,22 @@ typedef struct {
  *             may differ from round to round. Ties go to the lowest index.
  * The learner's estimates do not change; its count of decisions, and so its place in the random stream,
  * does. Allocates only when n_arms exceeds that of every earlier round.
- * GBOSE_EINVAL if a pointer is NULL or n_arms is 0; GBOSE_ENUMERIC if a context is not finite or too
+ * GBOSE_EINVAL if a pointer is NULL, n_arms is 0, or the learner has features of the round, which gbose_decide_in()
+ * takes; GBOSE_ENUMERIC if a context is not finite or too
  * large, or (only when contexts and rewards of absurd sizes were mixed) a score is beyond 1e250; GBOSE_ESIZE
  * or GBOSE_ENOMEM. After an error g is unchanged (its scratch memory may have grown). */
 GBOSE_API int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms);
+
+/* Choose an arm, knowing more about the round: what moves the rewards of all arms alike, and so has no part in the
+ * choice, but makes the noise smaller when it is known (the hour, the weekday, a user's average so far).
+ *   round  gbose_round_features(g) doubles, in the same order every round; borrowed for the call. They must be
+ *          known before the arm is drawn. Their units do not matter: they are scaled by how far they vary. It
+ *          may be NULL when there are none, and this is then gbose_decide().
+ * A learner has such features if its spec says so (gbose-auto's option `round`). gbose_decide() refuses a learner
+ * that has them with GBOSE_EINVAL, and so does this function when round is NULL. GBOSE_ENUMERIC if one of them is
+ * not finite or too large. All else is as for gbose_decide(). */
+GBOSE_API int gbose_decide_in(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms,
+                              const double *round);
 
 /* Learn the reward of a decision.
  *   ticket  the bytes of a decision's ticket, from this learner or another one of the same spec (the seed
@@ -172,6 +184,9 @@ GBOSE_API uint64_t gbose_decisions(const gbose *g);
 
 /* The number of features of an arm. */
 GBOSE_API size_t gbose_dim(const gbose *g);
+
+/* The number of features of the round that gbose_decide_in() takes; 0 for most learners. */
+GBOSE_API size_t gbose_round_features(const gbose *g);
 
 /* The spec in canonical form: the name, then every option that differs from its default in the order of
  * the table. gbose_new() accepts it and makes an equal learner. Valid until gbose_free(). */

@@ -138,7 +138,7 @@ static int call_decide(struct sweep *s)
 
     memset(&before, 0x5a, sizeof before);
     out = before;
-    rc = gbose_decide(s->g, &out, s->contexts, s->n_arms);
+    rc = decide_arms(s->g, &out, s->contexts, s->n_arms);
     if (rc)
         assert_memory_equal(&out, &before, sizeof out);
     return rc;
@@ -179,10 +179,10 @@ static void check_goes_on(const char *spec)
 
         assert_play_alike(a, b, 10, &rng);
         watch(n);
-        rc = gbose_decide(a, &d, crowd, CROWD);
+        rc = decide_arms(a, &d, crowd, CROWD);
         stop_watching();
         if (rc == GBOSE_OK)
-            assert_int_equal(gbose_decide(b, &d, crowd, CROWD), GBOSE_OK);
+            assert_int_equal(decide_arms(b, &d, crowd, CROWD), GBOSE_OK);
         assert_play_alike(a, b, 10, &rng);
         gbose_free(a);
         gbose_free(b);
@@ -255,7 +255,7 @@ static void check_no_allocation(const char *spec)
     gbose_decision d;
     size_t size;
 
-    assert_int_equal(gbose_decide(g, &d, crowd, MAX_ARMS), GBOSE_OK);
+    assert_int_equal(decide_arms(g, &d, crowd, MAX_ARMS), GBOSE_OK);
     watch(-1);
     play(g, 100, &rng, NULL);
     assert_int_equal(gbose_save(g, NULL, 0, &size), GBOSE_OK);
@@ -266,7 +266,7 @@ static void check_no_allocation(const char *spec)
     (void)gbose_rounds(g);
     (void)gbose_spec(g);
     assert_int_equal(gbose_stream(g, 4), GBOSE_OK);
-    assert_int_equal(gbose_decide(g, &d, crowd, MAX_ARMS), GBOSE_OK);
+    assert_int_equal(decide_arms(g, &d, crowd, MAX_ARMS), GBOSE_OK);
     assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size - 8, 1), GBOSE_ETICKET);
     assert_int_equal(stop_watching(), 0);
     gbose_free(g);
@@ -312,8 +312,8 @@ static void check_refusals(const char *spec)
 
     bytes.at[bytes.size / 2] ^= 1;
     watch(-1);
-    assert_int_equal(gbose_decide(g, &d, x, 0), GBOSE_EINVAL);
-    assert_int_equal(gbose_decide(g, &d, x, SIZE_MAX), GBOSE_ESIZE);
+    assert_int_equal(decide_arms(g, &d, x, 0), GBOSE_EINVAL);
+    assert_int_equal(decide_arms(g, &d, x, SIZE_MAX), GBOSE_ESIZE);
     assert_int_equal(gbose_load(&out, bytes.at, bytes.size, NULL), GBOSE_ESTATE);
     assert_int_equal(gbose_new(&out, "no-such-learner", DIM, NULL), GBOSE_ESPEC);
     assert_int_equal(gbose_merge(g, g), GBOSE_EINVAL);

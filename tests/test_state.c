@@ -522,7 +522,7 @@ static void check_any_word(const char *spec)
                 struct bytes again = saved(out);
 
                 random_arms(&arms, gbose_dim(out), &rng);
-                rc = gbose_decide(out, &d, arms.context, arms.n);
+                rc = decide_arms(out, &d, arms.context, arms.n);
                 if (rc == GBOSE_OK)
                     rc = gbose_learn(out, d.ticket, d.ticket_size, 1);
                 assert_true(rc == GBOSE_OK || rc == GBOSE_ENUMERIC || rc == GBOSE_ETICKET);
@@ -589,7 +589,7 @@ static gbose *golden_learner(void)
     for (int t = 0; t < 4; t++) {
         gbose_decision d;
 
-        assert_int_equal(gbose_decide(g, &d, contexts, 3), GBOSE_OK);
+        assert_int_equal(decide_arms(g, &d, contexts, 3), GBOSE_OK);
         assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size, 0.5 * t - 1), GBOSE_OK);
         if (t == 1) {
             next = duplicate(g);

@@ -392,10 +392,10 @@ static void check_in_place(const char *spec)
         struct outcome outcome;
 
         random_arms(&arms, DIM, &rng);
-        assert_int_equal(gbose_decide(a, &d, arms.context, arms.n), GBOSE_OK);
+        assert_int_equal(decide_arms(a, &d, arms.context, arms.n), GBOSE_OK);
         assert_int_equal(gbose_learn(a, d.ticket, d.ticket_size, 0.25), GBOSE_OK);
         random_arms(&arms, DIM, &again);
-        assert_int_equal(gbose_decide(b, &d, arms.context, arms.n), GBOSE_OK);
+        assert_int_equal(decide_arms(b, &d, arms.context, arms.n), GBOSE_OK);
         memcpy(outcome.ticket, d.ticket, d.ticket_size);
         assert_int_equal(gbose_learn(b, outcome.ticket, d.ticket_size, 0.25), GBOSE_OK);
     }
@@ -446,7 +446,7 @@ static void assert_decide_refused(struct desk *desk, const double *contexts, siz
 
     memset(&before, 0x5a, sizeof before);
     out = before;
-    assert_int_equal(gbose_decide(desk->g, &out, contexts, n_arms), code);
+    assert_int_equal(decide_arms(desk->g, &out, contexts, n_arms), code);
     assert_memory_equal(&out, &before, sizeof out);
     assert_unchanged(desk->g, &desk->before);
 }
@@ -473,10 +473,10 @@ static void check_contexts(const char *spec)
     assert_decide_refused(&desk, contexts, 0, GBOSE_EINVAL);
     assert_decide_refused(&desk, NULL, 3, GBOSE_EINVAL);
     assert_decide_refused(&desk, NULL, 0, GBOSE_EINVAL);
-    assert_int_equal(gbose_decide(desk.g, NULL, contexts, 3), GBOSE_EINVAL);
-    assert_int_equal(gbose_decide(NULL, &d, contexts, 3), GBOSE_EINVAL);
+    assert_int_equal(decide_arms(desk.g, NULL, contexts, 3), GBOSE_EINVAL);
+    assert_int_equal(decide_arms(NULL, &d, contexts, 3), GBOSE_EINVAL);
     assert_int_equal(gbose_decisions(desk.g), decisions);
-    assert_int_equal(gbose_decide(desk.g, &d, contexts, 5), GBOSE_OK);
+    assert_int_equal(decide_arms(desk.g, &d, contexts, 5), GBOSE_OK);
     assert_int_equal(gbose_decisions(desk.g), decisions + 1);
     bytes_free(&desk.before);
     desk.before = saved(desk.g);
@@ -505,7 +505,7 @@ static void play_at_scale(const char *spec, double scale, double reward, int may
 
         for (size_t i = 0; i < 4 * DIM; i++)
             contexts[i] = random_below(&rng, 2) ? scale : -scale;
-        rc = gbose_decide(g, &d, contexts, 4);
+        rc = decide_arms(g, &d, contexts, 4);
         if (may_refuse && rc == GBOSE_ENUMERIC) {
             assert_unchanged(g, &before);
         } else {

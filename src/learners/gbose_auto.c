@@ -6,8 +6,8 @@
  * tossed between the two survivors farthest apart. What is added:
  *
  * 1. Baseline. Trackers predict the reward and the context of the arm played from features phi of the round:
- *    1 alone (a level), or 1 and functions of the estimated scores; each is a recursive least squares with its own
- *    forgetting. The one with the least discounted error e = (r - rhat) - (b_a - bhat)'mu leads, and
+ *    1 alone (a level), or 1 and functions of the estimated scores, or the caller's features of the round; each is
+ *    a recursive least squares with its own forgetting. The one with the least discounted error e = (r - rhat) - (b_a - bhat)'mu leads, and
  *    vhat = rhat - bhat'mu. It is fixed when the arm is drawn, so X (r - vhat - bbar'mu) is unbiased whatever
  *    vhat is.
  * 2. Two estimates. O, the orthogonal one: coin rounds, X = b_a - bbar. E, the full one: all rounds, with
@@ -26,7 +26,7 @@
  *   O          g->model        lambda I + sum w X X'; gbose_coef() is its estimate, unbiased
  *   E          g->level        lambda I + sum w (b_a - bhat)(b_a - bhat)'; dim 0 with safe=1
  *   pi         round->pmf      on the pair
- *   trackers   g->own          behind the NUMBERS below: P, rhat's and bhat's coefficients
+ *   trackers   g->own          behind the NUMBERS below
  *
  * safe=1: E, and with it every round with one survivor, is never used; the estimate that chooses is O.
  *
@@ -63,11 +63,13 @@
 #define S_CLIP 16.0 /* e^2 counts at most this often s^2 */
 #define LOSS_FORGET 0.98
 #define LEAD 1.02 /* the leading tracker changes when another one is better by this factor */
-#define SETTLE 20 /* rounds for each feature before a tracker may lead */
+#define SETTLE 5  /* rounds for each feature before a tracker may lead */
 #define SCALE_FORGET 0.999
-#define E_MOST 1e140 /* residuals are clipped to this: their squares are then finite */
+#define ROUND_FORGET                                                                                         \
+    (1 - 1.0 / 16384) /* of the round's features: hardly, so that slopes keep their meaning */
+#define E_MOST 1e140  /* residuals are clipped to this: their squares are then finite */
 
-/* g->own: these numbers, then the trackers' (learners/trackers.h). */
+/* g->own: these numbers, mean and variance of the round's features, then the trackers' (learners/trackers.h). */
 enum {
     LAST,     /* the round learned that had the last coin */
     USE_E,    /* 1: E chooses */
@@ -86,7 +88,8 @@ enum {
     NUMBERS
 };
 
-/* The note in a ticket: these, then b_a, X and, unless safe=1, bhat, of dim numbers each. */
+/* The note in a ticket: these, then b_a, X and, unless safe=1, bhat, of dim numbers each, then the features of the
+ * round as the caller gave them. */
 struct note {
     double coin; /* 1, or 0 and X = 0 */
     double w;    /* weight */
@@ -105,12 +108,12 @@ static double clip(double x, double most)
 
 static struct gbose__trackers trackers(const gbose *g)
 {
-    return (struct gbose__trackers){g->dim, 0, g->own + NUMBERS};
+    return (struct gbose__trackers){g->dim, g->set.round, g->own + NUMBERS + 2 * g->set.round};
 }
 
 static size_t numbers(const gbose *g)
 {
-    return NUMBERS + gbose__trackers_size(g->dim, 0);
+    return NUMBERS + 2 * g->set.round + gbose__trackers_size(g->dim, g->set.round);
 }
 
 static int init(gbose *g)
@@ -135,11 +138,28 @@ static double scaled(double value, double mean_square)
     return scale > 0 ? clip(value / scale, GBOSE__PHI_MOST) : 0;
 }
 
-static void features(const gbose *g, double *phi, const struct note *note)
+static void features(const gbose *g, double *phi, const struct note *note, const double *round)
 {
+    const double *mean = g->own + NUMBERS, *variance = mean + g->set.round;
+
     phi[GBOSE__PHI_BEST] = scaled(note->best, g->own[SCORE2]);
     phi[GBOSE__PHI_ROOT] = sqrt(fabs(phi[GBOSE__PHI_BEST]));
     phi[GBOSE__PHI_MEAN] = scaled(note->mean, g->own[SCORE2]);
+    for (size_t i = 0; i < g->set.round; i++)
+        phi[GBOSE__PHI_ROUND + i] = variance[i] > 0 ? scaled(round[i] - mean[i], variance[i]) : 0;
+}
+
+/* Mean and variance of the round's features, each discounted; at first they are those of all rounds. */
+static void update_round_scales(gbose *g, const double *round)
+{
+    double *mean = g->own + NUMBERS, *variance = mean + g->set.round;
+    double share = fmax(1 / (g->own[ROUNDS] + 1), 1 - ROUND_FORGET);
+
+    for (size_t i = 0; i < g->set.round; i++) {
+        double off = round[i] - mean[i];
+        mean[i] += share * off;
+        variance[i] = (1 - share) * (variance[i] + share * off * off);
+    }
 }
 
 /* ---- a decision ---- */
@@ -238,7 +258,7 @@ static void explain(gbose *g, struct gbose__round *round, size_t arm)
         mean += round->aside[i] / (double)round->n;
     note.best = clip(round->aside[gbose__argmax(round->aside, round->n)], E_MOST);
     note.mean = clip(mean, E_MOST);
-    features(g, phi, &note);
+    features(g, phi, &note, round->feature);
     memset(bhat, 0, round->stride * sizeof *bhat);
     note.rhat = clip(gbose__tracker_predict(&leader, phi, bhat), GBOSE_MAX_INPUT);
     for (size_t i = 0; i < g->dim; i++)
@@ -263,13 +283,14 @@ static void explain(gbose *g, struct gbose__round *round, size_t arm)
     gbose__put_doubles(&round->writer, x, g->dim);
     if (g->level.dim)
         gbose__put_doubles(&round->writer, bhat, g->dim);
+    gbose__put_doubles(&round->writer, round->feature, g->set.round);
 }
 
 /* ---- a reward ---- */
 
 static size_t note_words(const gbose *g)
 {
-    return NOTE + (g->level.dim ? 3 : 2) * g->dim;
+    return NOTE + (g->level.dim ? 3 : 2) * g->dim + g->set.round;
 }
 
 static int note_is_sane(const gbose *g, struct gbose__reader r)
@@ -289,11 +310,14 @@ static int note_is_sane(const gbose *g, struct gbose__reader r)
         fine &= fabs(gbose__get_double(&r)) <= 2 * GBOSE_MAX_INPUT; /* X */
     for (size_t i = 0; i < g->level.dim; i++)
         fine &= fabs(gbose__get_double(&r)) <= GBOSE_MAX_INPUT; /* bhat */
+    for (size_t i = 0; i < g->set.round; i++)
+        fine &= fabs(gbose__get_double(&r)) <= GBOSE_MAX_INPUT;
     return fine && !r.bad;
 }
 
 /* Every tracker meets the round; who leads afterwards. x is scratch for a row of zeros. */
-static void update_trackers(gbose *g, const struct note *note, const double *b, double reward, double *x)
+static void update_trackers(gbose *g, const struct note *note, const double *round, const double *b,
+                            double reward, double *x)
 {
     struct gbose__trackers t = trackers(g);
     struct gbose__tracker v = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
@@ -301,7 +325,7 @@ static void update_trackers(gbose *g, const struct note *note, const double *b, 
     size_t count = gbose__trackers_count(t.round), best = v.k;
     const double *mu = in_use(g)->mu, *least = NULL;
 
-    features(g, phi, note);
+    features(g, phi, note, round);
     for (v = gbose__tracker_at(&t, 0); v.k < count; gbose__tracker_next(&t, &v)) {
         double error = reward - gbose__tracker_predict(&v, phi, x);
         double e = clip(error - note->score + gbose__dot(x, mu, g->model.stride), E_MOST);
@@ -378,6 +402,7 @@ static void learn(gbose *g, struct gbose__reader r, double reward)
 {
     struct note note;
     double *b = g->model.work, *own = g->own; /* work: two rows, free until a term is added */
+    double round[GBOSE__MAX_ROUND];
 
     gbose__get_doubles(&r, (double *)&note, NOTE);
     memset(b, 0, 2 * g->model.stride * sizeof *b);
@@ -388,7 +413,8 @@ static void learn(gbose *g, struct gbose__reader r, double reward)
         for (size_t i = 0; i < g->dim; i++)
             g->level.x[i] = b[i] - g->level.x[i];
     }
-    update_trackers(g, &note, b, reward, b + g->model.stride);
+    gbose__get_doubles(&r, round, g->set.round);
+    update_trackers(g, &note, round, b, reward, b + g->model.stride);
 
     gbose__ridge_begin(&g->model);
     if (note.coin > 0) {
@@ -404,6 +430,7 @@ static void learn(gbose *g, struct gbose__reader r, double reward)
         gbose__ridge_begin(&g->level);
         gbose__ridge_term(&g->level, g->level.x, note.w, note.w * (reward - note.rhat));
     }
+    update_round_scales(g, round);
     update_scales(g, &note, clip(reward - note.vhat - note.score, E_MOST));
 }
 
@@ -420,6 +447,10 @@ static int own_is_sane(const gbose *g)
     fine &= own[D] >= D_LEAST && own[D] <= D_MOST;
     for (size_t i = 0; i < NUMBERS; i++)
         fine &= i == D || (own[i] >= 0 && own[i] <= 1e300);
+    for (size_t i = NUMBERS; i < NUMBERS + g->set.round; i++) {
+        fine &= fabs(own[i]) <= 2 * GBOSE_MAX_INPUT;                          /* mean */
+        fine &= own[i + g->set.round] >= 0 && own[i + g->set.round] <= 1e300; /* variance */
+    }
     return fine && own[LAST] <= own[ROUNDS] && gbose__trackers_are_sane(&t);
 }
 
@@ -435,6 +466,8 @@ static void merged(gbose *into, const gbose *from, const double *common)
 static const gbose_option options[] = {
     {"safe", GBOSE_INTEGER, 0, 1, NULL, "0",
      "1: never use rounds with one survivor; the estimate that chooses is then unbiased whatever v does"},
+    {"round", GBOSE_INTEGER, 0, GBOSE__MAX_ROUND, NULL, "0",
+     "number of features of the round, which gbose_decide_in() takes: what may move the rewards of all arms"},
     OPTION_LAMBDA,
     OPTION_FORGET,
     OPTION_SEED,

@@ -42,6 +42,8 @@ static void read_settings(struct gbose__settings *set, const gbose_info *info,
             set->lone = value[i].word;
         if (!strcmp(name, "safe"))
             set->safe = (int)value[i].integer;
+        if (!strcmp(name, "round"))
+            set->round = (size_t)value[i].integer;
     }
 }
 
@@ -204,6 +206,11 @@ size_t gbose_dim(const gbose *g)
     return g->dim;
 }
 
+size_t gbose_round_features(const gbose *g)
+{
+    return g->set.round;
+}
+
 const char *gbose_spec(const gbose *g)
 {
     return g->spec;
@@ -359,20 +366,28 @@ static void write_ticket(gbose *g, struct gbose__round *round, size_t arm)
 
 int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms)
 {
+    return gbose_decide_in(g, out, contexts, n_arms, NULL);
+}
+
+int gbose_decide_in(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms,
+                    const double *feature)
+{
     struct gbose__round *round;
     size_t arm;
     int rc;
 
-    if (!g || !out || !contexts || !n_arms)
+    if (!g || !out || !contexts || !n_arms || (g->set.round && !feature))
         return GBOSE_EINVAL;
     if (n_arms > SIZE_MAX / sizeof(double) / g->dim)
         return GBOSE_ESIZE;
     rc = round_reserve(g, n_arms); /* before the contexts are read: an absurd n_arms ends here */
     if (rc)
         return rc;
-    if (!within(contexts, n_arms * g->dim, GBOSE_MAX_INPUT))
+    if (!within(contexts, n_arms * g->dim, GBOSE_MAX_INPUT) ||
+        !within(feature, g->set.round, GBOSE_MAX_INPUT))
         return GBOSE_ENUMERIC;
     round = &g->round;
+    round->feature = feature;
     round->n = n_arms;
     round->draws = 0;
     for (size_t i = 0; i < n_arms; i++) {
@@ -391,6 +406,7 @@ int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n
         return GBOSE_ENUMERIC;
     arm = draw(g, round);
     write_ticket(g, round, arm);
+    round->feature = NULL;
     g->decisions++;
     out->arm = arm;
     out->probability = round->pmf[arm];

@@ -25,11 +25,12 @@
 
 /* A round's arms, and scratch to choose among them. Grown to the largest round seen. */
 struct gbose__round {
-    size_t capacity; /* arms there is room for */
-    size_t n;        /* arms of this round */
-    size_t stride;   /* of a row below */
-    size_t draws;    /* samples behind pmf, 0: exact */
-    double level;    /* to be subtracted from this round's reward; 0 where there is no intercept */
+    size_t capacity;       /* arms there is room for */
+    size_t n;              /* arms of this round */
+    size_t stride;         /* of a row below */
+    size_t draws;          /* samples behind pmf, 0: exact */
+    double level;          /* to be subtracted from this round's reward; 0 where there is no intercept */
+    const double *feature; /* of the round: set.round numbers, the caller's; NULL when there are none */
     double *context; /* n rows: the contexts, padded; with a last feature 1 where there is an intercept */
     double *image;   /* n rows and a vector's worth more: R b */
     double *score;   /* n: b'mu */
@@ -52,7 +53,7 @@ struct gbose__round {
 /* The options as numbers, for those that the learner has. */
 struct gbose__settings {
     double gamma, lambda, delta, horizon, epsilon, p_min, p_max, forget;
-    size_t draws;
+    size_t draws, round;
     int intercept, lone, safe;
 };
 

@@ -60,6 +60,8 @@ static size_t list_variants(const char *variant[4], const gbose_info *info)
             variant[n++] = info->options[i].value[0] == '1' ? "intercept=0" : "intercept=1";
     if (has_option(info, "safe"))
         variant[n++] = "safe=1";
+    if (has_option(info, "round"))
+        variant[n++] = "round=2";
     return n;
 }
 
@@ -125,6 +127,18 @@ void random_arms(struct arms *arms, size_t dim, struct random *rng)
         arms->context[i] = random_between(rng, -1, 1);
 }
 
+int decide_arms(gbose *g, gbose_decision *d, const double *contexts, size_t n_arms)
+{
+    double round[2];
+
+    if (!g || !gbose_round_features(g))
+        return gbose_decide(g, d, contexts, n_arms);
+    assert_int_equal(gbose_round_features(g), 2);
+    round[0] = (double)(gbose_decisions(g) * 3 % 7) - 2.5;
+    round[1] = 1e3 + (double)(gbose_decisions(g) * 5 % 11);
+    return gbose_decide_in(g, d, contexts, n_arms, round);
+}
+
 void decide_once(gbose *g, struct outcome *outcome, struct random *rng)
 {
     size_t dim = gbose_dim(g);
@@ -132,7 +146,7 @@ void decide_once(gbose *g, struct outcome *outcome, struct random *rng)
     gbose_decision d;
 
     random_arms(&arms, dim, rng);
-    assert_int_equal(gbose_decide(g, &d, arms.context, arms.n), GBOSE_OK);
+    assert_int_equal(decide_arms(g, &d, arms.context, arms.n), GBOSE_OK);
     assert_in_range(d.ticket_size, 8, sizeof outcome->ticket);
     memcpy(outcome->ticket, d.ticket, d.ticket_size);
     outcome->size = d.ticket_size;
@@ -180,8 +194,8 @@ void assert_play_alike(gbose *a, gbose *b, size_t rounds, struct random *rng)
         double reward = random_between(rng, -2, 2);
 
         random_arms(&arms, dim, rng);
-        assert_int_equal(gbose_decide(a, &d, arms.context, arms.n), GBOSE_OK);
-        assert_int_equal(gbose_decide(b, &e, arms.context, arms.n), GBOSE_OK);
+        assert_int_equal(decide_arms(a, &d, arms.context, arms.n), GBOSE_OK);
+        assert_int_equal(decide_arms(b, &e, arms.context, arms.n), GBOSE_OK);
         assert_int_equal(d.arm, e.arm);
         assert_int_equal(d.draws, e.draws);
         assert_memory_equal(&d.probability, &e.probability, sizeof d.probability);

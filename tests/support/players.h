@@ -20,7 +20,7 @@ enum flavour {
     PLAIN = 0,
     INTERCEPT =
         1,     /* also with each option that changes what is kept: the intercept the other way round than its
-                      default, safe=1 */
+                      default, safe=1, round=2 */
     FORGET = 2 /* also with forget=0.97, alone and with INTERCEPT */
 };
 
@@ -69,6 +69,10 @@ struct outcome {
 /* Where a ticket's words are, in bytes: magic, fingerprint, seed, stream, decision, arm, probability, number of
  * terms; then its numbers, the level (if there is one) before the terms. */
 enum { TICKET_FINGERPRINT = 8, TICKET_TERMS = 56, TICKET_NUMBERS = 64 };
+
+/* gbose_decide_in(), with features of the round where the learner has them: they depend on the number of the decision
+ * alone. */
+int decide_arms(gbose *g, gbose_decision *d, const double *contexts, size_t n_arms);
 
 /* Decide on random arms and copy the ticket; the reward is linear in the arm with a trend and noise. */
 void decide_once(gbose *g, struct outcome *outcome, struct random *rng);
