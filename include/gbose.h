@@ -76,7 +76,8 @@ extern "C" {
     X(EOVERLAP, -12, "the learners share evidence: merging them would count it twice")                       \
     X(EHISTORY, -13,                                                                                         \
       "the learners have a common past that neither was loaded from: load that state "                       \
-      "and merge both into it")
+      "and merge both into it")                                                                              \
+    X(ELEARNER, -14, "this learner does not keep what the call asks for")
 
 enum gbose_status {
 #define GBOSE_STATUS_ENUM(name, value, text) GBOSE_##name = (value),
@@ -191,6 +192,31 @@ GBOSE_API size_t gbose_round_features(const gbose *g);
 /* The spec in canonical form: the name, then every option that differs from its default in the order of
  * the table. gbose_new() accepts it and makes an equal learner. Valid until gbose_free(). */
 GBOSE_API const char *gbose_spec(const gbose *g);
+
+/* What gbose-auto has found out about the place it works in. mu is the estimate that chooses, as it was in each
+ * round; "plain" is the linear regression with an intercept that lin-ts and lin-ucb rest on, on the same rounds. */
+typedef struct {
+    uint64_t rounds;     /* rewards learned that all this rests on */
+    double baseline;     /* the shift of late: mean of r - b_a'mu, a round k rounds ago counting 0.98^k */
+    double drift;        /* by how much it moves in a round: the slope of a line through the last 200 or so */
+    double residual;     /* root mean square of r - vhat - b_a'mu, what the baseline leaves (0.999^k) */
+    double removed;      /* share of the variance of r - b_a'mu that it removes, 0 to 1 (0.999^k) */
+    const char *tracker; /* what the baseline follows now, in words; static memory */
+    double tracker_forget; /* and how fast it forgets: a round k rounds ago counts tracker_forget^k */
+    double lone;           /* share of the rounds in which one arm survived */
+    int full;              /* which estimate chooses now: 1 that of all rounds, 0 the orthogonal one */
+    double hausman;        /* size of the plain estimate's error in the effects that coins have shown */
+    double df;         /* its mean if a plain linear learner is right, at most dim: it is then a chi-square */
+    double p_value;    /* probability that it is ever as large then, for looks as often as one likes */
+    int misled;        /* 1: p_value is at most 0.05: a plain linear learner is misled here */
+    double bias;       /* by how much: root mean square over the arms played of the error of its estimate */
+    double bias_noise; /* what noise alone would make of `bias` */
+} gbose_diagnosis;
+
+/* Describe what the learner has found. Takes time of order dim cubed; allocates. g may be asked at any time: as long
+ * as there is nothing to compare, hausman and bias are 0 and p_value is 1. docs/learners/gbose-auto.md has the
+ * formulas. GBOSE_ELEARNER if the learner is not gbose-auto, GBOSE_EINVAL if a pointer is NULL, GBOSE_ENOMEM. */
+GBOSE_API int gbose_diagnose(const gbose *g, gbose_diagnosis *out);
 
 /* ---- keeping and sharing --------------------------------------------------------------------------- */
 

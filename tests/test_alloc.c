@@ -116,6 +116,38 @@ static void loading_survives_failure(void **state)
     for_each_spec(check_load, INTERCEPT | FORGET);
 }
 
+/* ---- the diagnosis ---- */
+
+static int call_diagnose(struct sweep *s)
+{
+    gbose_diagnosis out, untouched;
+    int rc;
+
+    memset(&untouched, 0x5a, sizeof untouched);
+    out = untouched;
+    rc = gbose_diagnose(s->g, &out);
+    if (rc)
+        assert_memory_equal(&out, &untouched, sizeof out);
+    return rc;
+}
+
+static gbose *prepare_diagnose(struct sweep *s)
+{
+    gbose *g = new_player(s->spec, DIM);
+    struct random rng = {66};
+
+    play(g, 30, &rng, NULL);
+    return g;
+}
+
+static void diagnosing_survives_failure(void **state)
+{
+    struct sweep s = {.spec = "gbose-auto"};
+
+    (void)state;
+    assert_in_range(fail_each(&s, call_diagnose, prepare_diagnose), 1, 10);
+}
+
 /* ---- decisions ---- */
 
 #define CROWD 90
@@ -357,6 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         spec_test(creation_survives_failure),
         spec_test(loading_survives_failure),
+        cmocka_unit_test(diagnosing_survives_failure),
         spec_test(decisions_survive_failure),
         spec_test(a_learner_goes_on_after_failure),
         spec_test(merging_survives_failure),

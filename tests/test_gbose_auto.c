@@ -1,4 +1,5 @@
 /* gbose-auto: free of bias whatever the shift does, and fit for numbers of any legal size. */
+#include "support/any_world.h"
 #include "support/check.h"
 #include "support/dense.h"
 #include "support/players.h"
@@ -279,6 +280,131 @@ static void deciding_without_features_is_deciding(void **state)
     gbose_free(b);
 }
 
+/* ---- the diagnosis ---- */
+
+/* Rounds in a simulated world; the diagnosis every 100 of them. Was a plain learner ever found misled? */
+static int found_misled(const char *spec, const char *world, uint32_t rep, gbose_diagnosis *last, int rounds)
+{
+    struct gbose__world *w = new_world(world, 31, rep);
+    gbose *g = new_player(spec, w->dim);
+    int found = 0;
+
+    assert_int_equal(gbose_stream(g, rep), GBOSE_OK);
+    for (int t = 1; t <= rounds; t++) {
+        gbose_decision d;
+        double regret;
+
+        gbose__world_next(w);
+        assert_int_equal(gbose_decide(g, &d, w->contexts, w->n_arms), GBOSE_OK);
+        assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size, gbose__world_play(w, d.arm, &regret)),
+                         GBOSE_OK);
+        if (t % 100 == 0) {
+            assert_int_equal(gbose_diagnose(g, last), GBOSE_OK);
+            found |= last->misled;
+        }
+    }
+    gbose_free(g);
+    gbose__world_free(w);
+    return found;
+}
+
+/* In linear worlds at most 1 run in 20 may be called misled at all; of 40 runs, 8 or more then have probability below
+ * 7e-4. */
+static void a_linear_world_misleads_nobody(void **state)
+{
+    static const char *const worlds[] = {"paper:arms=2,dim=10", "paper:arms=4,dim=3",
+                                         "gallery:shift=zero,tail=t3",
+                                         "gallery:shift=zero,contexts=blocks,arms=3,dim=4"};
+    int found = 0;
+
+    (void)state;
+    for (uint32_t rep = 0; rep < 40; rep++) {
+        gbose_diagnosis d;
+
+        found += found_misled(rep % 3 ? "gbose-auto" : "gbose-auto:safe=1", worlds[rep % 4], rep, &d, 2000);
+    }
+    assert_in_range(found, 0, 7);
+}
+
+static void a_plain_learner_is_misled_by_the_shifts_of_the_paper(void **state)
+{
+    static const char *const worlds[] = {"paper:arms=2,dim=10,shift=log-sine",
+                                         "paper:arms=2,dim=10,shift=cos-best",
+                                         "paper:arms=10,dim=2,shift=log-sine"};
+
+    (void)state;
+    for (size_t k = 0; k < COUNT(worlds); k++)
+        for (uint32_t rep = 0; rep < 3; rep++) {
+            gbose_diagnosis d;
+
+            assert_that(found_misled("gbose-auto", worlds[k], rep, &d, 4000), "%s, repetition %u", worlds[k],
+                        rep);
+            assert_true(d.removed > 0.3);
+            assert_true(d.residual > 0.08 && d.residual < 0.16); /* the noise has 0.1 */
+            if (strstr(worlds[k], "log-sine")) {
+                /* log2(t + 1) sin(0.0005 t)^2 + t^(1/4) at t = 4000, and its slope */
+                assert_near(d.baseline, 17.86, 0.5);
+                assert_near(d.drift, -0.0034, 0.003);
+                assert_true(d.bias > 2 * d.bias_noise);
+            }
+        }
+}
+
+static void the_diagnosis_of_a_new_learner_is_empty(void **state)
+{
+    gbose *g = new_player("gbose-auto", D);
+    gbose_diagnosis d;
+
+    (void)state;
+    memset(&d, 0x5a, sizeof d);
+    assert_int_equal(gbose_diagnose(g, &d), GBOSE_OK);
+    assert_int_equal(d.rounds, 0);
+    assert_true(d.baseline == 0 && d.drift == 0 && d.residual == 0 && d.removed == 0 && d.lone == 0);
+    assert_true(d.hausman == 0 && d.df == 0 && d.p_value == 1 && !d.misled && d.bias == 0 &&
+                d.bias_noise == 0);
+    assert_string_equal(d.tracker, "level");
+    assert_true(d.tracker_forget == 1 && d.full == 1);
+    gbose_free(g);
+    g = new_player("gbose-auto:safe=1", D);
+    assert_int_equal(gbose_diagnose(g, &d), GBOSE_OK);
+    assert_int_equal(d.full, 0);
+    gbose_free(g);
+}
+
+static void check_who_can_be_diagnosed(const char *spec)
+{
+    gbose *g = new_player(spec, D);
+    struct random r = {8};
+    gbose_diagnosis d, before;
+    struct bytes bytes;
+
+    play(g, 60, &r, NULL);
+    bytes = saved(g);
+    memset(&before, 0x5a, sizeof before);
+    d = before;
+    if (has_note(spec)) {
+        assert_int_equal(gbose_diagnose(g, &d), GBOSE_OK);
+        assert_int_equal(d.rounds, 60);
+        assert_true(d.lone >= 0 && d.lone <= 1 && d.removed >= 0 && d.removed <= 1 && d.residual > 0);
+        assert_true(d.p_value >= 0 && d.p_value <= 1 && d.bias >= 0 && d.bias_noise >= 0);
+        assert_true(d.df > 0 && d.df <= D + 1e-9 && d.hausman >= 0);
+    } else {
+        assert_int_equal(gbose_diagnose(g, &d), GBOSE_ELEARNER);
+        assert_memory_equal(&d, &before, sizeof d);
+    }
+    assert_unchanged(g, &bytes);
+    assert_int_equal(gbose_diagnose(g, NULL), GBOSE_EINVAL);
+    assert_int_equal(gbose_diagnose(NULL, &d), GBOSE_EINVAL);
+    bytes_free(&bytes);
+    gbose_free(g);
+}
+
+static void only_gbose_auto_can_be_diagnosed(void **state)
+{
+    (void)state;
+    for_each_spec(check_who_can_be_diagnosed, INTERCEPT | FORGET);
+}
+
 /* ---- numbers of any size ---- */
 
 /* Scales that change from round to round, over all that is legal. A decision may be refused, whole; one that was
@@ -308,9 +434,16 @@ static void play_wild(const char *spec, uint64_t seed)
             assert_unchanged(g, &before);
             refused++;
         } else {
+            gbose_diagnosis diagnosis;
             gbose *copy;
 
             assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size, reward), GBOSE_OK);
+            assert_int_equal(gbose_diagnose(g, &diagnosis), GBOSE_OK);
+            assert_true(isfinite(diagnosis.hausman) && isfinite(diagnosis.bias) &&
+                        isfinite(diagnosis.bias_noise));
+            assert_true(diagnosis.p_value >= 0 && diagnosis.p_value <= 1 && isfinite(diagnosis.drift));
+            assert_true(isfinite(diagnosis.baseline) && isfinite(diagnosis.residual) &&
+                        diagnosis.removed >= 0);
             copy = duplicate(g); /* checks every number */
             gbose_free(copy);
         }
@@ -362,6 +495,10 @@ int main(void)
         cmocka_unit_test(features_of_the_round_help_and_do_not_harm),
         cmocka_unit_test(features_of_the_round_are_checked),
         cmocka_unit_test(deciding_without_features_is_deciding),
+        cmocka_unit_test(a_linear_world_misleads_nobody),
+        cmocka_unit_test(a_plain_learner_is_misled_by_the_shifts_of_the_paper),
+        cmocka_unit_test(the_diagnosis_of_a_new_learner_is_empty),
+        spec_test(only_gbose_auto_can_be_diagnosed),
         cmocka_unit_test(what_was_decided_can_be_learned),
         cmocka_unit_test(rare_rewards_are_learned_from),
     };

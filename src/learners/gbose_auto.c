@@ -42,6 +42,7 @@
 #include "core/kernels.h"
 #include "core/normal.h"
 #include "learners/trackers.h"
+#include "learners/watch.h"
 
 #define KAPPA_O 0.7
 #define KAPPA_E 0.5
@@ -69,7 +70,8 @@
     (1 - 1.0 / 16384) /* of the round's features: hardly, so that slopes keep their meaning */
 #define E_MOST 1e140  /* residuals are clipped to this: their squares are then finite */
 
-/* g->own: these numbers, mean and variance of the round's features, then the trackers' (learners/trackers.h). */
+/* g->own: these numbers, mean and variance of the round's features, the trackers' (learners/trackers.h), then what
+ * gbose_diagnose() rests on (learners/watch.h). */
 enum {
     LAST,     /* the round learned that had the last coin */
     USE_E,    /* 1: E chooses */
@@ -113,7 +115,13 @@ static struct gbose__trackers trackers(const gbose *g)
 
 static size_t numbers(const gbose *g)
 {
-    return NUMBERS + 2 * g->set.round + gbose__trackers_size(g->dim, g->set.round);
+    return NUMBERS + 2 * g->set.round + gbose__trackers_size(g->dim, g->set.round) +
+           gbose__watch_size(g->dim);
+}
+
+static struct gbose__watch watch(const gbose *g)
+{
+    return (struct gbose__watch){g->dim, g->own + g->n_own - gbose__watch_size(g->dim)};
 }
 
 static int init(gbose *g)
@@ -398,6 +406,21 @@ static void update_scales(gbose *g, const struct note *note, double e)
                                   : note->best * note->best;
 }
 
+static void tell_watch(const gbose *g, const struct note *note, const double *b, double reward)
+{
+    struct gbose__watch w = watch(g);
+    struct gbose__watched round = {.reward = reward,
+                                   .b = b,
+                                   .shift = clip(reward - note->score, E_MOST),
+                                   .residual = clip(reward - note->vhat - note->score, E_MOST),
+                                   .coin = note->coin > 0,
+                                   .w = note->w,
+                                   .coin_residual =
+                                       clip(reward - note->vhat - note->base_O - note->x_O, E_MOST)};
+
+    gbose__watch_learn(&w, &round, g->set.forget);
+}
+
 static void learn(gbose *g, struct gbose__reader r, double reward)
 {
     struct note note;
@@ -415,6 +438,8 @@ static void learn(gbose *g, struct gbose__reader r, double reward)
     }
     gbose__get_doubles(&r, round, g->set.round);
     update_trackers(g, &note, round, b, reward, b + g->model.stride);
+
+    tell_watch(g, &note, b, reward);
 
     gbose__ridge_begin(&g->model);
     if (note.coin > 0) {
@@ -439,6 +464,7 @@ static void learn(gbose *g, struct gbose__reader r, double reward)
 static int own_is_sane(const gbose *g)
 {
     struct gbose__trackers t = trackers(g);
+    struct gbose__watch w = watch(g);
     const double *own = g->own;
     int fine = own[LEADER] >= 0 && own[LEADER] < (double)gbose__trackers_count(t.round) &&
                own[LEADER] == floor(own[LEADER]);
@@ -451,16 +477,34 @@ static int own_is_sane(const gbose *g)
         fine &= fabs(own[i]) <= 2 * GBOSE_MAX_INPUT;                          /* mean */
         fine &= own[i + g->set.round] >= 0 && own[i + g->set.round] <= 1e300; /* variance */
     }
-    return fine && own[LAST] <= own[ROUNDS] && gbose__trackers_are_sane(&t);
+    return fine && own[LAST] <= own[ROUNDS] && gbose__trackers_are_sane(&t) && gbose__watch_is_sane(&w);
 }
 
 /* Trackers and scales follow the present of the learner that goes on. An E that began again from O holds
  * evidence that O has too, so it is taken anew. */
-static void merged(gbose *into, const gbose *from, const double *common)
+static void merged(gbose *into, const gbose *from, const double *common, double remains)
 {
-    (void)common;
+    struct gbose__watch w = watch(into);
+    size_t before = (size_t)(w.at - into->own);
+
+    gbose__watch_merge(&w, from->own + before, common ? common + before : NULL, remains);
     if (into->level.dim && into->own[RESTARTS] + from->own[RESTARTS] > 0)
         restart_E(into);
+}
+
+static int diagnose(const gbose *g, gbose_diagnosis *out)
+{
+    struct gbose__watch w = watch(g);
+    struct gbose__trackers t = trackers(g);
+    struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
+    int rc = gbose__watch_report(&w, &g->model, out);
+
+    if (rc)
+        return rc;
+    out->tracker = leader.name;
+    out->tracker_forget = leader.forget;
+    out->full = g->own[USE_E] > 0;
+    return GBOSE_OK;
 }
 
 static const gbose_option options[] = {
@@ -481,6 +525,7 @@ static const struct gbose__extra extra = {
     .learn = learn,
     .own_is_sane = own_is_sane,
     .merged = merged,
+    .diagnose = diagnose,
 };
 
 const struct gbose__learner gbose__gbose_auto = {

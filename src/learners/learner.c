@@ -216,6 +216,21 @@ const char *gbose_spec(const gbose *g)
     return g->spec;
 }
 
+int gbose_diagnose(const gbose *g, gbose_diagnosis *out)
+{
+    gbose_diagnosis diagnosis;
+    int rc;
+
+    if (!g || !out)
+        return GBOSE_EINVAL;
+    if (!g->kind->extra)
+        return GBOSE_ELEARNER;
+    rc = g->kind->extra->diagnose(g, &diagnosis);
+    if (!rc)
+        *out = diagnosis;
+    return rc;
+}
+
 int gbose_stream(gbose *g, uint32_t stream)
 {
     if (!g)

@@ -59,7 +59,7 @@ struct gbose__settings {
 
 /* What a learner has beside its regression: numbers of its own, g->own, that are saved and loaded as they are, and
  * perhaps a second regression in g->level. Its tickets hold a note instead of terms. None of it fails or
- * allocates, but for init. */
+ * allocates, but for init and diagnose. */
 struct gbose__extra {
     size_t (*numbers)(const gbose *g);    /* how many numbers of its own */
     int (*init)(gbose *g);                /* g->own is there, zeroed. GBOSE_OK or an error; nothing to undo */
@@ -68,8 +68,9 @@ struct gbose__extra {
     void (*learn)(gbose *g, struct gbose__reader r, double reward);
     int (*own_is_sane)(const gbose *g); /* numbers that were read, before they are believed */
     /* The regressions have been merged, and the numbers of `from` are to be. `common` is the row that both had
-     * at the state they share; NULL: they began new. */
-    void (*merged)(gbose *into, const gbose *from, const double *common);
+     * at the state they share (NULL: they began new), and `remains` what forgetting has left of it in from. */
+    void (*merged)(gbose *into, const gbose *from, const double *common, double remains);
+    int (*diagnose)(const gbose *g, gbose_diagnosis *out); /* GBOSE_OK or GBOSE_ENOMEM */
 };
 
 struct gbose__learner {

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "core/normal.h"
 #include "learners/lineage.h"
 
 #define STATE_MAGIC UINT64_C(0x31545345534f4247) /* the bytes "GBOSEST1" */
@@ -152,8 +153,13 @@ int gbose_merge(gbose *into, const gbose *from)
     gbose__ridge_clear(&into->model);
     into->model = model;
     into->learned += since;
-    if (into->kind->extra)
-        into->kind->extra->merged(into, from, common.holder ? common.holder->own : NULL);
+    if (into->kind->extra) {
+        double remains = 0;
+        if (common.holder)
+            remains =
+                gbose__exp((double)(from->model.steps - old_model->steps) * gbose__log(from->set.forget));
+        into->kind->extra->merged(into, from, common.holder ? common.holder->own : NULL, remains);
+    }
     gbose__lineage_join(into->lineage, from->lineage, &common);
     return GBOSE_OK;
 }
