@@ -18,6 +18,9 @@
 #define MAX_LEVEL 1e140
 #define MAX_SCORE 1e250
 
+/* The counter of a random stream has this much room for the number of the decision (core/rng.h). */
+#define MAX_DECISIONS (UINT64_C(1) << 56)
+
 /* ---- settings ---- */
 
 static void read_settings(struct gbose__settings *set, const gbose_info *info,
@@ -108,7 +111,6 @@ static int build(gbose *g, const struct gbose__value *value, size_t dim, gbose_e
     rc = gbose__ridge_init(&g->model, model_dim, g->set.lambda, g->set.forget);
     if (!rc && !g->kind->linear && g->set.intercept)
         rc = gbose__ridge_init(&g->level, dim + 1, 1, g->set.forget);
-    g->round.stride = g->model.stride;
     return rc;
 }
 
@@ -204,25 +206,32 @@ int gbose_stream(gbose *g, uint32_t stream)
 
 /* ---- a decision ---- */
 
+/* The most terms that a ticket may hold. */
+static size_t max_terms(const gbose *g, size_t n_arms)
+{
+    return g->kind->term_per_arm ? n_arms + 1 : 1;
+}
+
 static size_t ticket_words(const gbose *g, size_t terms)
 {
     return TICKET_HEADER + (g->level.dim ? 1 + g->dim : 0) + terms * (2 + g->dim) + 1;
 }
 
 /* Room for n arms. What is there already stays in use until all of the new memory is at hand. */
-static int round_reserve(gbose *g, size_t n)
+static int round_reserve(const gbose *g, struct gbose__round *old, size_t n)
 {
-    struct gbose__round *old = &g->round, round;
-    size_t stride = old->stride, support, terms = g->kind->term_per_arm ? n + 1 : 1,
-           row = stride * sizeof(double);
+    struct gbose__round round;
+    size_t stride = g->model.stride, support, row = stride * sizeof(double);
 
-    if (n <= old->capacity)
+    if (n <= old->capacity && old->shape == g->fingerprint)
         return GBOSE_OK;
     if (n > SIZE_MAX / 64 / row)
         return GBOSE_ESIZE;
     round = *old;
+    round.stride = stride;
+    round.shape = g->fingerprint;
     support = gbose__ball_support(n, g->model.dim);
-    round.ticket_capacity = 8 * ticket_words(g, terms);
+    round.ticket_capacity = 8 * ticket_words(g, max_terms(g, n));
     round.context = gbose__alloc(3 * n + 2 * GBOSE__LANES + 2, row);
     round.score = gbose__alloc(5 * n + GBOSE__LANES, sizeof(double));
     round.live = gbose__alloc(2 * n, sizeof(size_t));
@@ -268,9 +277,10 @@ void gbose__images(const gbose *g, struct gbose__round *round)
         gbose__ridge_apply(&g->model, round->image + i * round->stride, round->context + i * round->stride);
 }
 
-void gbose__decision_rng(const gbose *g, struct gbose__rng *rng, unsigned purpose)
+void gbose__decision_rng(const gbose *g, const struct gbose__round *round, struct gbose__rng *rng,
+                         unsigned purpose)
 {
-    gbose__rng_init(rng, g->seed, g->stream, purpose, g->decisions);
+    gbose__rng_init(rng, g->seed, round->stream, purpose, round->number);
 }
 
 /* What off-policy evaluation stands on: probabilities, one for each arm, that add up to 1. */
@@ -293,7 +303,7 @@ static size_t draw(const gbose *g, const struct gbose__round *round)
     size_t arm = 0;
     double u;
 
-    gbose__decision_rng(g, &rng, GBOSE__DRAW);
+    gbose__decision_rng(g, round, &rng, GBOSE__DRAW);
     u = gbose__rng_uniform(&rng);
     for (size_t i = 0; i < round->n; i++) {
         if (!(round->pmf[i] > 0))
@@ -306,7 +316,7 @@ static size_t draw(const gbose *g, const struct gbose__round *round)
     return arm;
 }
 
-void gbose__term(gbose *g, struct gbose__round *round, double w, double c, const double *x)
+void gbose__term(const gbose *g, struct gbose__round *round, double w, double c, const double *x)
 {
     gbose__put_double(&round->writer, w);
     gbose__put_double(&round->writer, c);
@@ -315,7 +325,7 @@ void gbose__term(gbose *g, struct gbose__round *round, double w, double c, const
 }
 
 /* Header, level, terms, checksum. */
-static void write_ticket(gbose *g, struct gbose__round *round, size_t arm)
+static void write_ticket(const gbose *g, struct gbose__round *round, size_t arm)
 {
     struct gbose__writer *w = &round->writer, count;
 
@@ -325,8 +335,8 @@ static void write_ticket(gbose *g, struct gbose__round *round, size_t arm)
     gbose__put_u64(w, TICKET_MAGIC);
     gbose__put_u64(w, g->fingerprint);
     gbose__put_u64(w, g->seed);
-    gbose__put_u64(w, g->stream);
-    gbose__put_u64(w, g->decisions);
+    gbose__put_u64(w, round->stream);
+    gbose__put_u64(w, round->number);
     gbose__put_u64(w, arm);
     gbose__put_double(w, round->pmf[arm]);
     count = *w;
@@ -340,22 +350,10 @@ static void write_ticket(gbose *g, struct gbose__round *round, size_t arm)
     gbose__put_u64(w, gbose__checksum(w->at, w->size));
 }
 
-int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms)
+/* The probabilities of a round, and the arm drawn from them. The contexts have been checked. */
+static int decide_round(const gbose *g, struct gbose__round *round, size_t *arm, const double *contexts,
+                        size_t n_arms)
 {
-    struct gbose__round *round;
-    size_t arm;
-    int rc;
-
-    if (!g || !out || !contexts || !n_arms)
-        return GBOSE_EINVAL;
-    if (n_arms > SIZE_MAX / sizeof(double) / g->dim)
-        return GBOSE_ESIZE;
-    rc = round_reserve(g, n_arms); /* before the contexts are read: an absurd n_arms ends here */
-    if (rc)
-        return rc;
-    if (!within(contexts, n_arms * g->dim, GBOSE_MAX_INPUT))
-        return GBOSE_ENUMERIC;
-    round = &g->round;
     round->n = n_arms;
     round->draws = 0;
     for (size_t i = 0; i < n_arms; i++) {
@@ -372,7 +370,31 @@ int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n
     g->kind->decide(g, round);
     if (!is_distribution(round->pmf, n_arms))
         return GBOSE_ENUMERIC;
-    arm = draw(g, round);
+    *arm = draw(g, round);
+    return GBOSE_OK;
+}
+
+int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms)
+{
+    struct gbose__round *round;
+    size_t arm;
+    int rc;
+
+    if (!g || !out || !contexts || !n_arms)
+        return GBOSE_EINVAL;
+    if (n_arms > SIZE_MAX / sizeof(double) / g->dim)
+        return GBOSE_ESIZE;
+    round = &g->round;
+    rc = round_reserve(g, round, n_arms); /* before the contexts are read: an absurd n_arms ends here */
+    if (rc)
+        return rc;
+    if (!within(contexts, n_arms * g->dim, GBOSE_MAX_INPUT))
+        return GBOSE_ENUMERIC;
+    round->stream = g->stream;
+    round->number = g->decisions;
+    rc = decide_round(g, round, &arm, contexts, n_arms);
+    if (rc)
+        return rc;
     write_ticket(g, round, arm);
     g->decisions++;
     out->arm = arm;
@@ -382,6 +404,78 @@ int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n
     out->draws = round->draws;
     out->ticket = round->ticket;
     out->ticket_size = round->writer.size;
+    return GBOSE_OK;
+}
+
+/* ---- many decisions ---- */
+
+struct gbose_scratch {
+    struct gbose__round round;
+};
+
+int gbose_scratch_new(gbose_scratch **out)
+{
+    gbose_scratch *scratch;
+
+    if (!out)
+        return GBOSE_EINVAL;
+    scratch = gbose__alloc(1, sizeof *scratch);
+    if (!scratch)
+        return GBOSE_ENOMEM;
+    *out = scratch;
+    return GBOSE_OK;
+}
+
+void gbose_scratch_free(gbose_scratch *scratch)
+{
+    if (!scratch)
+        return;
+    round_clear(&scratch->round);
+    gbose__free(scratch);
+}
+
+size_t gbose_ticket_room(const gbose *g, size_t n_arms)
+{
+    return n_arms < SIZE_MAX / 64 / (g->dim + 2) ? 8 * ticket_words(g, max_terms(g, n_arms)) : 0;
+}
+
+int gbose_decide_many(const gbose *g, gbose_scratch *scratch, const gbose_choices *out, uint32_t stream,
+                      uint64_t first, const double *contexts, size_t n_rounds, size_t n_arms)
+{
+    struct gbose__round *round;
+    size_t size, room;
+    int rc;
+
+    if (!g || !scratch || !out || !out->arm || !out->tickets != !out->ticket_size || !contexts || !n_arms ||
+        first > MAX_DECISIONS || n_rounds > MAX_DECISIONS - first)
+        return GBOSE_EINVAL;
+    if (n_arms > SIZE_MAX / sizeof(double) / g->dim ||
+        n_rounds > SIZE_MAX / sizeof(double) / (n_arms * g->dim))
+        return GBOSE_ESIZE;
+    round = &scratch->round;
+    rc = round_reserve(g, round, n_arms);
+    if (rc)
+        return rc;
+    size = n_arms * g->dim;
+    room = gbose_ticket_room(g, n_arms);
+    if (!within(contexts, n_rounds * size, GBOSE_MAX_INPUT))
+        return GBOSE_ENUMERIC;
+    round->stream = stream;
+    for (size_t t = 0; t < n_rounds; t++) {
+        round->number = first + t;
+        rc = decide_round(g, round, &out->arm[t], contexts + t * size, n_arms);
+        if (rc)
+            return rc;
+        if (out->probability)
+            out->probability[t] = round->pmf[out->arm[t]];
+        if (out->pmf)
+            memcpy(out->pmf + t * n_arms, round->pmf, n_arms * sizeof(double));
+        if (out->tickets) {
+            write_ticket(g, round, out->arm[t]);
+            memcpy((unsigned char *)out->tickets + t * room, round->ticket, round->writer.size);
+            out->ticket_size[t] = round->writer.size;
+        }
+    }
     return GBOSE_OK;
 }
 

@@ -25,6 +25,9 @@ struct gbose__round {
     size_t capacity; /* arms there is room for */
     size_t n;        /* arms of this round */
     size_t stride;   /* of a row below */
+    uint64_t shape;  /* fingerprint of the learner that there is room for */
+    uint32_t stream; /* names the random numbers of this decision, with `number` */
+    uint64_t number;
     size_t draws;    /* samples behind pmf, 0: exact */
     double level;    /* to be subtracted from this round's reward; 0 where there is no intercept */
     double *context; /* n rows: the contexts, padded; with a last feature 1 where there is an intercept */
@@ -58,8 +61,8 @@ struct gbose__learner {
     int linear;       /* 1: ridge on the raw contexts; 0: on centred ones */
     int term_per_arm; /* 1: a ticket may hold a term for every arm, 0: one term at the most */
     int (*check)(const struct gbose__settings *set, gbose_error *err); /* may be NULL: any settings do */
-    void (*decide)(gbose *g, struct gbose__round *round);
-    void (*explain)(gbose *g, struct gbose__round *round, size_t arm);
+    void (*decide)(const gbose *g, struct gbose__round *round);
+    void (*explain)(const gbose *g, struct gbose__round *round, size_t arm);
 };
 
 struct gbose {
@@ -82,10 +85,11 @@ struct gbose {
 void gbose__images(const gbose *g, struct gbose__round *round);
 
 /* The random stream of this decision for a purpose. */
-void gbose__decision_rng(const gbose *g, struct gbose__rng *rng, unsigned purpose);
+void gbose__decision_rng(const gbose *g, const struct gbose__round *round, struct gbose__rng *rng,
+                         unsigned purpose);
 
 /* Write a term to the ticket; x has g->dim entries (an intercept's 1 is implied). */
-void gbose__term(gbose *g, struct gbose__round *round, double w, double c, const double *x);
+void gbose__term(const gbose *g, struct gbose__round *round, double w, double c, const double *x);
 
 extern const struct gbose__catalog gbose__learners;
 const struct gbose__learner *gbose__learner_at(size_t i);

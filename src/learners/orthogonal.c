@@ -5,7 +5,7 @@
 #include "core/arms.h"
 #include "core/kernels.h"
 
-void gbose__centred_term(gbose *g, struct gbose__round *round, size_t arm, double w, double c)
+void gbose__centred_term(const gbose *g, struct gbose__round *round, size_t arm, double w, double c)
 {
     double *x = round->centre;
 
@@ -19,7 +19,7 @@ void gbose__centred_term(gbose *g, struct gbose__round *round, size_t arm, doubl
     gbose__term(g, round, w, c, x);
 }
 
-size_t gbose__survivors(gbose *g, struct gbose__round *round)
+size_t gbose__survivors(const gbose *g, struct gbose__round *round)
 {
     gbose__images(g, round);
     round->n_live = gbose__filter(round->live, round->radius, round->image, round->score, round->n,

@@ -26,14 +26,14 @@
 #include <string.h>
 
 /* (w, c, b_i - bbar), with bbar in round->centre and the difference in the first row of round->matrix. */
-static void term(gbose *g, struct gbose__round *round, size_t i, double w, double c)
+static void term(const gbose *g, struct gbose__round *round, size_t i, double w, double c)
 {
     for (size_t k = 0; k < g->dim; k++)
         round->matrix[k] = round->context[i * round->stride + k] - round->centre[k];
     gbose__term(g, round, w, c, round->matrix);
 }
 
-static void explain(gbose *g, struct gbose__round *round, size_t arm)
+static void explain(const gbose *g, struct gbose__round *round, size_t arm)
 {
     if (round->pmf[arm] == 1)
         return;

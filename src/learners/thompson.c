@@ -134,11 +134,11 @@ size_t gbose__best_arm_law(double *pmf, struct gbose__round *round, size_t first
     return draws;
 }
 
-void gbose__thompson_decide(gbose *g, struct gbose__round *round)
+void gbose__thompson_decide(const gbose *g, struct gbose__round *round)
 {
     struct gbose__rng rng;
 
     gbose__images(g, round);
-    gbose__decision_rng(g, &rng, GBOSE__SCORES);
+    gbose__decision_rng(g, round, &rng, GBOSE__SCORES);
     round->draws = gbose__best_arm_law(round->pmf, round, 0, g->model.dim, g->set.gamma, g->set.draws, &rng);
 }

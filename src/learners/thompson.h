@@ -12,6 +12,6 @@ size_t gbose__best_arm_law(double *pmf, struct gbose__round *round, size_t first
                            size_t draws, struct gbose__rng *rng);
 
 /* The `decide` of a learner that plays each arm with the probability that it is the best. */
-void gbose__thompson_decide(gbose *g, struct gbose__round *round);
+void gbose__thompson_decide(const gbose *g, struct gbose__round *round);
 
 #endif
