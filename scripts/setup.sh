@@ -21,6 +21,11 @@ clang_sanitizes() {
     echo 'int main(void) { return 0; }' | clang -fsanitize=address -x c -o /dev/null -
 }
 
+# Where the distribution's Python has its headers.
+python_include() {
+    /usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null || true
+}
+
 install_missing() {
     local sudo=()
     [[ ${#missing[@]} -gt 0 ]] || return 0
@@ -50,6 +55,13 @@ if [[ ${1-} == test ]]; then
     need procps command -v pgrep
     need clang command -v clang
     need valgrind command -v valgrind
+    need python3 command -v /usr/bin/python3
+    need python3-venv /usr/bin/python3 -c 'import ensurepip'
+    need python3-dev test -e "$(python_include)/Python.h"
+    for module in cffi numpy setuptools wheel pytest hypothesis pandas matplotlib; do
+        need "python3-$module" /usr/bin/python3 -c "import $module"
+    done
+    need mypy command -v mypy
 fi
 install_missing
 
