@@ -4,6 +4,7 @@
  *     LEARNER FILE SECONDS             ->  microseconds of CPU per round: decide and learn
  *     decide FILE SECONDS              ->  the same without learning, from gbose_decide_many
  *     apply|update DIM SECONDS         ->  microseconds of one y = R x, or one rank-one step
+ *     bandwidth - SECONDS              ->  Gbyte/s of reading memory that no cache holds
  *     peak - SECONDS                   ->  Gflop/s of multiply-adds on registers, fused where the processor can
  *     learners COUNT SECONDS           ->  microseconds of CPU per round, COUNT learners of dimension 20 in turn
  *     threads COUNT FILE SECONDS       ->  rounds a second of wall time of gbose_decide_many on COUNT threads */
@@ -439,6 +440,24 @@ static double time_peak(double seconds)
     return 1e-9 * flops / used;
 }
 
+#define STREAM_BYTES ((size_t)256 << 20)
+
+static double time_bandwidth(double seconds)
+{
+    double *memory = malloc(STREAM_BYTES), begin, used, bytes = 0;
+
+    if (!memory)
+        die("out of memory");
+    memset(memory, 0, STREAM_BYTES);
+    begin = cpu_seconds();
+    while ((used = cpu_seconds() - begin) < seconds) {
+        sink = gbose__kernels->within(memory, STREAM_BYTES / sizeof(double), 1);
+        bytes += (double)STREAM_BYTES;
+    }
+    free(memory);
+    return 1e-9 * bytes / used;
+}
+
 int main(void)
 {
     char line[1024], what[64], path[512];
@@ -454,6 +473,8 @@ int main(void)
             answer = time_threads(n, path, seconds);
         else if (sscanf(line, "learners %zu %lf", &n, &seconds) == 2)
             answer = time_crowd(n, seconds);
+        else if (sscanf(line, "bandwidth - %lf", &seconds) == 1)
+            answer = time_bandwidth(seconds);
         else if (sscanf(line, "peak - %lf", &seconds) == 1)
             answer = time_peak(seconds);
         else if (sscanf(line, "apply %zu %lf", &dim, &seconds) == 2)

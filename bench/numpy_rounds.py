@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-GAMMA = 0.1
+GAMMA = 1.0
 DRAWS = 1000
 rng = np.random.default_rng(1)
 

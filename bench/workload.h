@@ -15,7 +15,7 @@ struct workload {
         *rewards; /* n_rounds x n_arms; all zero for a fresh learner, so that it stays without a favourite */
 };
 
-#define GAMMA 0.1 /* of every contender, gbose's default */
+#define GAMMA 1.0 /* of every contender */
 
 /* 0, or -1: out of memory, or (reading) the file is not there or too short. */
 int workload_allocate(struct workload *w, size_t n_rounds, size_t n_arms, size_t dim);
