@@ -25,8 +25,8 @@
  *
  * Errors. A function that can fail returns GBOSE_OK (0) or a negative code; gbose_strerror() says what a
  * code means. Outputs are written only on success, and an object that was passed to a failing call is
- * bit for bit what it was. The library never prints, exits, or aborts; it reads no file, clock or
- * environment variable, and has no global state.
+ * bit for bit what it was. The library never prints, exits, or aborts; it reads no file or
+ * clock, and has no global state; of the environment it reads GBOSE_ISA, when it is loaded (gbose_isa()).
  *
  * Threads. Different learners are independent. On one learner, calls that take a `const gbose *` may run
  * at the same time as each other; a call that takes a `gbose *` must run alone.
@@ -291,6 +291,12 @@ GBOSE_API const gbose_info *gbose_learner_at(size_t i);
 /* What an option accepts, in words: "a positive number, 'theory' or 'lemma1'". Writes at most capacity
  * bytes with the final zero, and returns the length of the whole text as snprintf() does. */
 GBOSE_API int gbose_option_accepts(char *buf, size_t capacity, const gbose_option *option);
+
+/* The instruction set that the library works with: "baseline", "avx2" or "avx512". It takes the widest that the
+ * processor has when it is loaded, or the one that the environment variable GBOSE_ISA names; if the processor
+ * does not have that one, or there is none of that name, GBOSE_ISA is ignored. Results have the same bytes with
+ * all of them. Static memory. */
+GBOSE_API const char *gbose_isa(void);
 
 /* "MAJOR.MINOR.PATCH" of the library in use. Static memory. */
 GBOSE_API const char *gbose_version(void);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Install what is missing to build and run gbose, or to test it, on Debian and Ubuntu. When nothing is missing
-# this only looks, on any system. Usage: scripts/setup.sh run|test
+# Install what is missing to build and run gbose, to test it, or to measure it beside others, on Debian and Ubuntu.
+# When nothing is missing this only looks, on any system. Usage: scripts/setup.sh run|test|bench
 set -euo pipefail
 
 missing=()
@@ -14,6 +14,15 @@ need() {
 
 header() {
     echo "#include <$1>" | cc -E -x c -
+}
+
+library() {
+    echo 'int main(void) { return 0; }' | cc -x c -o /dev/null - -l"$1"
+}
+
+# Packages are for the system's own Python, which need not be the first one on the path.
+debian_python() {
+    if [[ -x /usr/bin/python3 ]]; then /usr/bin/python3 "$@"; else python3 "$@"; fi
 }
 
 # clang's sanitizer runtime is a package of its own in some distributions, named after clang's version.
@@ -62,6 +71,11 @@ if [[ ${1-} == test ]]; then
         need "python3-$module" /usr/bin/python3 -c "import $module"
     done
     need mypy command -v mypy
+fi
+if [[ ${1-} == bench ]]; then
+    need libopenblas-dev library openblas
+    need libblis-dev library blis
+    need python3-numpy debian_python -c 'import numpy'
 fi
 install_missing
 

@@ -144,6 +144,7 @@ int gbose_new(gbose **out, const char *spec, size_t dim, gbose_error *err)
 static void round_clear(struct gbose__round *round)
 {
     gbose__free(round->context);
+    gbose__free(round->matrix);
     gbose__free(round->score);
     gbose__free(round->live);
     gbose__free(round->ball.support);
@@ -217,6 +218,14 @@ static size_t ticket_words(const gbose *g, size_t terms)
     return TICKET_HEADER + (g->level.dim ? 1 + g->dim : 0) + terms * (2 + g->dim) + 1;
 }
 
+/* Doubles in the matrix: n rows and a vector's worth more, or the arms in tiles. */
+static size_t matrix_size(size_t n, size_t stride)
+{
+    size_t rows = (n + GBOSE__LANES) * stride, tiles = gbose__tiles(n, stride) / 2;
+
+    return rows > tiles ? rows : tiles;
+}
+
 /* Room for n arms. What is there already stays in use until all of the new memory is at hand. */
 static int round_reserve(const gbose *g, struct gbose__round *old, size_t n)
 {
@@ -232,26 +241,31 @@ static int round_reserve(const gbose *g, struct gbose__round *old, size_t n)
     round.shape = g->fingerprint;
     support = gbose__ball_support(n, g->model.dim);
     round.ticket_capacity = 8 * ticket_words(g, max_terms(g, n));
-    round.context = gbose__alloc(3 * n + 2 * GBOSE__LANES + 2, row);
-    round.score = gbose__alloc(5 * n + GBOSE__LANES, sizeof(double));
+    round.context = gbose__alloc(2 * n + GBOSE__LANES + 2, row);
+    round.matrix = gbose__alloc(matrix_size(n, stride), sizeof(double));
+    round.score = gbose__alloc(6 * n + GBOSE__LANES, sizeof(double));
     round.live = gbose__alloc(2 * n, sizeof(size_t));
     round.ball.support = gbose__alloc(support, sizeof(size_t));
     round.ball.weight = gbose__alloc(support + 2, support * sizeof(double));
     round.ticket = gbose__alloc(round.ticket_capacity, 1);
-    if (!round.context || !round.score || !round.live || !round.ball.support || !round.ball.weight ||
-        !round.ticket) {
+    if (!round.context || !round.matrix || !round.score || !round.live || !round.ball.support ||
+        !round.ball.weight || !round.ticket) {
         round_clear(&round);
         return GBOSE_ENOMEM;
     }
     round.image = round.context + n * stride;
-    round.matrix = round.image + (n + GBOSE__LANES) * stride;
-    round.centre = round.matrix + (n + GBOSE__LANES) * stride;
+    round.centre = round.image + (n + GBOSE__LANES) * stride;
     round.ball.centre = round.centre + stride;
     round.pmf = round.score + n;
     round.aside = round.pmf + n;
     round.radius = round.aside + n;
     round.swing = round.radius + n;
     round.order = round.live + n;
+    round.arms = (struct gbose__arms){.radius = round.radius,
+                                      .square = round.swing + n + GBOSE__LANES,
+                                      .order = round.order,
+                                      .centre = round.centre,
+                                      .tiles = (float *)round.matrix};
     round.ball.capacity = support;
     round.ball.pull = round.ball.weight + support;
     round.ball.between = round.ball.pull + support;
@@ -261,20 +275,9 @@ static int round_reserve(const gbose *g, struct gbose__round *old, size_t n)
     return GBOSE_OK;
 }
 
-/* Are all numbers finite and at most `most` in magnitude? */
-static int within(const double *x, size_t n, double most)
-{
-    int fine = 1;
-
-    for (size_t i = 0; i < n; i++)
-        fine &= fabs(x[i]) <= most;
-    return fine;
-}
-
 void gbose__images(const gbose *g, struct gbose__round *round)
 {
-    for (size_t i = 0; i < round->n; i++)
-        gbose__ridge_apply(&g->model, round->image + i * round->stride, round->context + i * round->stride);
+    gbose__ridge_apply(&g->model, round->image, round->context, NULL, round->n);
 }
 
 void gbose__decision_rng(const gbose *g, const struct gbose__round *round, struct gbose__rng *rng,
@@ -350,21 +353,19 @@ static void write_ticket(const gbose *g, struct gbose__round *round, size_t arm)
     gbose__put_u64(w, gbose__checksum(w->at, w->size));
 }
 
-/* The probabilities of a round, and the arm drawn from them. The contexts have been checked. */
+/* The probabilities of a round, and the arm drawn from them. */
 static int decide_round(const gbose *g, struct gbose__round *round, size_t *arm, const double *contexts,
                         size_t n_arms)
 {
     round->n = n_arms;
     round->draws = 0;
-    for (size_t i = 0; i < n_arms; i++) {
-        double *row = round->context + i * round->stride;
-        memcpy(row, contexts + i * g->dim, g->dim * sizeof(double));
-        if (g->model.dim > g->dim)
-            row[g->dim] = 1;
-        round->score[i] = gbose__dot(row, g->model.mu, round->stride);
-    }
+    if (!gbose__kernels->take(round->context, contexts, n_arms, g->dim, round->stride, GBOSE_MAX_INPUT))
+        return GBOSE_ENUMERIC;
+    for (size_t i = 0; i < n_arms && g->model.dim > g->dim; i++)
+        round->context[i * round->stride + g->dim] = 1;
+    gbose__kernels->dots(round->score, round->context, g->model.mu, n_arms, round->stride);
     round->level = g->level.dim ? g->level.mu[g->dim] : 0;
-    if (!within(round->score, n_arms, MAX_SCORE) || !within(&round->level, 1, MAX_LEVEL))
+    if (!gbose__kernels->within(round->score, n_arms, MAX_SCORE) || !(fabs(round->level) <= MAX_LEVEL))
         return GBOSE_ENUMERIC;
 
     g->kind->decide(g, round);
@@ -388,8 +389,6 @@ int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n
     rc = round_reserve(g, round, n_arms); /* before the contexts are read: an absurd n_arms ends here */
     if (rc)
         return rc;
-    if (!within(contexts, n_arms * g->dim, GBOSE_MAX_INPUT))
-        return GBOSE_ENUMERIC;
     round->stream = g->stream;
     round->number = g->decisions;
     rc = decide_round(g, round, &arm, contexts, n_arms);
@@ -458,7 +457,7 @@ int gbose_decide_many(const gbose *g, gbose_scratch *scratch, const gbose_choice
         return rc;
     size = n_arms * g->dim;
     room = gbose_ticket_room(g, n_arms);
-    if (!within(contexts, n_rounds * size, GBOSE_MAX_INPUT))
+    if (!gbose__kernels->within(contexts, n_rounds * size, GBOSE_MAX_INPUT))
         return GBOSE_ENUMERIC;
     round->stream = stream;
     for (size_t t = 0; t < n_rounds; t++) {
@@ -549,7 +548,7 @@ int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward)
         return GBOSE_ETICKET;
     if (!terms_are_sane(g, r, terms))
         return GBOSE_ETICKET;
-    if (!within(&reward, 1, GBOSE_MAX_INPUT))
+    if (!(fabs(reward) <= GBOSE_MAX_INPUT))
         return GBOSE_ENUMERIC;
 
     apply_terms(g, r, terms, reward);

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/arms.h"
 #include "core/ball.h"
 #include "core/bytes.h"
 #include "core/ridge.h"
@@ -41,7 +42,8 @@ struct gbose__round {
     double *matrix;  /* n rows: scratch */
     size_t *live;    /* n: indices of the arms still in play */
     size_t n_live;
-    size_t *order; /* n: scratch */
+    size_t *order;           /* n: scratch */
+    struct gbose__arms arms; /* scratch: `radius`, `order`, `centre`, `matrix` under other names */
     struct gbose__ball ball;
     unsigned char *ticket;
     size_t ticket_capacity;
