@@ -8,6 +8,7 @@
 typedef struct {
     char *bytes;
     size_t size, capacity;
+    size_t n_arms; /* that there is room for */
 } py_block;
 
 /* NULL: out of memory. */
@@ -17,10 +18,13 @@ void py_block_free(py_block *block);
 /* Room for a decision among n_arms. GBOSE_OK, GBOSE_ESIZE, GBOSE_ENOMEM. */
 int py_block_reserve(py_block *block, const gbose *g, size_t n_arms);
 
-/* The contexts are not where doubles may stand: copy them and try again. */
-static const int PY_UNALIGNED = -1000;
+/* Not an array of contexts that can be used as it is, or the block has no room for it: bring that in order, then try
+ * again. Nothing has happened. */
+static const int PY_NOT_YET = -1000;
 
-/* gbose_decide() into a block with room for it: the arm, or a negative code. */
-int64_t py_decide(gbose *g, py_block *block, const double *contexts, size_t n_arms);
+/* gbose_decide() into a block: the arm, or a negative code, PY_NOT_YET among them.
+ *   contexts  id() of a numpy array, which the caller holds. Getting at its memory through a buffer would cost more than
+ *             deciding among a few arms. */
+int64_t py_decide(gbose *g, py_block *block, uintptr_t contexts);
 
 #endif

@@ -27,6 +27,7 @@ class BuildExtension(build_ext):
     def build_extension(self, extension):
         sys.path.insert(0, str(HERE))  # builders do not put it there
         import bindings
+        import numpy
 
         work = Path(self.build_temp).resolve() / "library"
         settings = ["-DCMAKE_BUILD_TYPE=Release", "-DGBOSE_STUDY=ON"]
@@ -37,7 +38,7 @@ class BuildExtension(build_ext):
         source = Path(self.build_temp).resolve() / "_gbose.c"
         bindings.write(source, ROOT)
         extension.sources = [str(source), "glue.c"]
-        extension.include_dirs = [str(ROOT / "include"), str(HERE)]
+        extension.include_dirs = [str(ROOT / "include"), str(HERE), numpy.get_include()]
         extension.extra_objects = [str(work / "libgbose_study.a")]
         super().build_extension(extension)
 

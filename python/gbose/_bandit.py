@@ -24,6 +24,7 @@ _MANY_STREAM = 2**32 - 1  # decide_many() draws from it unless told otherwise
 _ndarray = np.ndarray
 _from_buffer = ffi.from_buffer
 _decide = lib.py_decide
+_NOT_YET = lib.PY_NOT_YET
 _learn = lib.gbose_learn
 
 
@@ -151,7 +152,7 @@ class Bandit:
     without the GIL.
     """
 
-    __slots__ = ("_g", "_block", "_view", "_room", "_dim", "_lock", "_many", "__weakref__")
+    __slots__ = ("_g", "_block", "_view", "_dim", "_lock", "_acquire", "_release", "_many", "__weakref__")
 
     def __init__(self, learner: str = "gbose", dim: int = 1, seed: int | None = None, **options: Number) -> None:
         out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
@@ -174,9 +175,9 @@ class Bandit:
             raise MemoryError("out of memory")
         self._block = ffi.gc(block, lib.py_block_free)
         self._view: Any = None
-        self._room = 0  # arms that the block has room for
         self._dim = lib.gbose_dim(g)
         self._lock = threading.Lock()
+        self._acquire, self._release = self._lock.acquire, self._lock.release  # quicker than `with`
         self._many = 0
 
     # ---- a round ----
@@ -187,33 +188,30 @@ class Bandit:
         contexts  (n_arms, dim): the features of each arm. A C-contiguous array of float64 is used as it is; anything
                   else that numpy makes numbers of is copied. The number of arms may differ from round to round.
         """
-        if type(contexts) is not _ndarray or contexts.dtype is not _FLOAT:
+        if type(contexts) is not _ndarray:
             contexts = as_doubles(contexts, "contexts", (None, self._dim))
+        self._acquire()
         try:
-            n, dim = contexts.shape
-            rows = _from_buffer(_DOUBLES, contexts)
-        except ValueError:  # of another number of dimensions, or not contiguous
-            contexts = as_doubles(contexts, "contexts", (None, self._dim))
-            n, dim = contexts.shape
-            rows = _from_buffer(_DOUBLES, contexts)
-        if dim != self._dim or not n:
-            raise Error(f"contexts must have the shape (n_arms, {self._dim}), not {contexts.shape}")
-        with self._lock:
-            if n > self._room:
-                self._reserve(n)
-            arm = _decide(self._g, self._block, rows, n)
+            arm = _decide(self._g, self._block, id(contexts))
             if arm >= 0:
-                return Decision(arm, n, self._view[: self._block.size])
-        if arm == lib.PY_UNALIGNED:
-            return self.decide(contexts.copy())
+                return Decision(arm, len(contexts), self._view[: self._block.size])
+            if arm == _NOT_YET:
+                contexts = self._prepare(contexts)
+                arm = _decide(self._g, self._block, id(contexts))
+                if arm >= 0:
+                    return Decision(arm, len(contexts), self._view[: self._block.size])
+        finally:
+            self._release()
         raise self._failure(arm)
 
-    def _reserve(self, n: int) -> None:
-        if not self._g:
-            raise self._failure(lib.GBOSE_EINVAL)
-        check(lib.py_block_reserve(self._block, self._g, n))
+    def _prepare(self, contexts: Array) -> Array:
+        """An array that py_decide() takes, and room for it in the block."""
+        contexts = as_doubles(contexts, "contexts", (None, self._dim))
+        if not len(contexts):
+            raise Error(f"contexts must have the shape (n_arms, {self._dim}), not {contexts.shape}")
+        check(lib.py_block_reserve(self._block, self._g, len(contexts)))
         self._view = ffi.buffer(self._block.bytes, self._block.capacity)
-        self._room = n
+        return contexts
 
     def learn(self, ticket: bytes | Decision, reward: float) -> None:
         """Learn the reward of a decision.
@@ -226,8 +224,11 @@ class Bandit:
         """
         if type(ticket) is not bytes:
             ticket = _as_ticket(ticket)
-        with self._lock:
+        self._acquire()
+        try:
             code = _learn(self._g, ticket, len(ticket), reward)
+        finally:
+            self._release()
         if code:
             raise self._failure(code)
 
