@@ -57,23 +57,23 @@ size_t gbose__suspects(size_t *suspect, const struct gbose__arms *scratch, const
 {
     size_t leader = gbose__argmax(score, n), count = 0;
     const double *first = context + leader * stride;
-    double largest_lead = 0, norm = sqrt(gbose__dot(first, first, stride)),
-           rounding = slack(stride) * sqrt((double)stride);
+    double least = score[leader], norm, rounding;
 
-    for (size_t i = 0; i < n; i++)
-        largest_lead = fmax(largest_lead, score[leader] - score[i]);
-    if (largest_lead > 0)
-        gbose__kernels->squares(scratch->square, context, NULL, first, n, stride);
     for (size_t i = 0; i < n; i++) {
-        double lead = score[leader] - score[i], gap;
+        suspect[i] = i;
+        least = score[i] < least ? score[i] : least;
+    }
+    if (least == score[leader])
+        return n;
+    norm = sqrt(gbose__dot(first, first, stride));
+    rounding = slack(stride) * sqrt((double)stride); /* || |R| || <= sqrt(d) reach */
+    gbose__kernels->squares(scratch->square, context, NULL, first, n, stride);
+    for (size_t i = 0; i < n; i++) {
+        double gap = sqrt(scratch->square[i]) + TINY;
 
-        if (lead > 0) {
-            gap = sqrt(scratch->square[i]) + TINY;
-            gap = reach * (gap + rounding * (gap + norm)); /* || |R| || <= sqrt(d) reach */
-            if (beaten_for_sure(lead, gap, largest_lead, gamma, stride))
-                continue;
-        }
-        suspect[count++] = i;
+        gap = reach * (gap + rounding * (gap + norm));
+        suspect[count] = i;
+        count += !beaten_for_sure(score[leader] - score[i], gap, score[leader] - least, gamma, stride);
     }
     return count;
 }
@@ -121,7 +121,8 @@ static double find_radii(const struct gbose__arms *scratch, const double *image,
     gbose__kernels->squares(scratch->square, image, list, scratch->centre, count, stride);
     for (size_t a = 0; a < count; a++) {
         scratch->radius[list[a]] = sqrt(scratch->square[a]);
-        largest = fmax(largest, scratch->radius[list[a]]);
+        if (scratch->radius[list[a]] > largest)
+            largest = scratch->radius[list[a]];
     }
     return largest;
 }
@@ -260,14 +261,16 @@ static void remove_beaten(const struct gbose__arms *scratch, size_t count, const
 size_t gbose__filter(size_t *keep, size_t count, const struct gbose__arms *scratch, const double *image,
                      const double *score, size_t stride, double gamma)
 {
-    double *radius = scratch->radius, largest_lead = 0, largest_radius;
-    size_t leader = keep[0], kept = 0, rivals = 0, *rival = scratch->order;
+    double *radius = scratch->radius, largest_lead, largest_radius;
+    size_t leader = keep[0], last = keep[0], kept = 0, rivals = 0, *rival = scratch->order;
 
-    for (size_t a = 1; a < count; a++)
+    for (size_t a = 1; a < count; a++) {
         if (score[keep[a]] > score[leader])
             leader = keep[a];
-    for (size_t a = 0; a < count; a++)
-        largest_lead = fmax(largest_lead, score[leader] - score[keep[a]]);
+        if (score[keep[a]] < score[last])
+            last = keep[a];
+    }
+    largest_lead = score[leader] - score[last];
     if (largest_lead == 0)
         return count;
     gbose__kernels->squares(scratch->square, image, keep, image + leader * stride, count, stride);
@@ -360,6 +363,11 @@ void gbose__farthest_pair(size_t *k, size_t *l, const struct gbose__arms *scratc
     const double *radius = scratch->radius;
     size_t *order = scratch->order;
 
+    if (count == 2) {
+        *k = keep[0];
+        *l = keep[1];
+        return;
+    }
     if (!tiles_help(count, stride, unit)) {
         farthest_of_few(k, l, scratch->square, image, keep, count, stride);
         return;

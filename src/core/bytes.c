@@ -21,17 +21,24 @@ uint64_t gbose__mix_text(uint64_t hash, const char *text)
     return gbose__mix(hash, 256);
 }
 
+static inline uint64_t add_word(uint64_t chain, struct gbose__reader *r)
+{
+    uint64_t x = (chain ^ gbose__get_u64(r)) * ODD_A;
+
+    return x ^ x >> 32;
+}
+
 /* Four chains side by side, so that the multiplications do not wait for each other. */
 uint64_t gbose__checksum(const void *bytes, size_t size)
 {
     struct gbose__reader r = {bytes, size / 8 * 8, 0};
     uint64_t chain[4] = {1, 2, 3, 4}, hash = size;
 
-    while (r.left)
-        for (int k = 0; k < 4 && r.left; k++) {
-            uint64_t x = (chain[k] ^ gbose__get_u64(&r)) * ODD_A;
-            chain[k] = x ^ x >> 32;
-        }
+    while (r.left >= 32)
+        for (int k = 0; k < 4; k++)
+            chain[k] = add_word(chain[k], &r);
+    for (int k = 0; r.left; k++)
+        chain[k] = add_word(chain[k], &r);
     for (int k = 0; k < 4; k++)
         hash = gbose__mix(hash, chain[k]);
     return hash;

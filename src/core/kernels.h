@@ -65,6 +65,12 @@ struct gbose__span {
 /* Of triangle_step(): doubles of scratch, for a padded dimension. */
 #define GBOSE__STEP_WORK(stride) (6 * (stride) + 2 * GBOSE__LANES)
 
+/* Draws that are evaluated side by side. */
+#define GBOSE__BATCH 16
+
+/* Philox blocks that rough_normals() takes at a time. */
+#define GBOSE__ROUGH_BLOCKS 64
+
 /* A tile holds GBOSE__TILE points in single precision, coordinate after coordinate, and one more number of each. */
 #define GBOSE__TILE 64
 
@@ -81,6 +87,20 @@ struct gbose__kernels {
     /* out[i] = ||rows_k - x||^2 with k = index[i], or k = i if index is NULL, for i < n */
     void (*squares)(double *out, const double *rows, const size_t *index, const double *x, size_t n,
                     size_t stride);
+
+    /* Two standard normal numbers from each of `blocks` Philox blocks, whose counters count up in counter[0]: what
+     * gbose__rng_normal() gives. Leaves the counter behind the last. */
+    void (*normals)(double *z, const uint32_t key[2], uint32_t counter[4], size_t blocks);
+
+    /* Four rough ones from each block: gbose__rng_rough_normals(). */
+    void (*rough_normals)(double *z, const uint32_t key[2], uint32_t counter[4], size_t blocks);
+
+    /* Of GBOSE__BATCH draws, count who wins: contestant `favourite`, whose score is 0, or one of the others in turn, whose
+     * scores are lead + factor z, row after row. z holds `columns` rows, each a number for every draw. Ties go to
+     * the first contestant. The first `plus` draws count, and of their reflections -z the first `minus`. */
+    void (*count_wins)(double *wins, size_t favourite, const double *lead, const double *factor,
+                       size_t rivals, size_t columns, size_t stride, const double *z, size_t plus,
+                       size_t minus);
 
     /* Bit b: may ||tile_b - point|| be less than last_b - own + error? `last` is the number beside the points; lengths
      * are exact up to a fraction `error`. */

@@ -8,9 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-#if defined(__AVX__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
+
+#include "core/normal.h"
+#include "core/normal_tables.h"
 
 #if defined(__AVX512F__)
 #define VEC_DOUBLES 8
@@ -34,6 +37,12 @@ typedef double pair __attribute__((vector_size(16)));
 typedef double loose_pair __attribute__((vector_size(16), aligned(8), may_alias));
 typedef int64_t mask __attribute__((vector_size(8 * VEC_DOUBLES)));
 
+typedef float fvec __attribute__((vector_size(8 * VEC_DOUBLES)));
+typedef float loose_fvec __attribute__((vector_size(8 * VEC_DOUBLES), aligned(4), may_alias));
+typedef int32_t fmask __attribute__((vector_size(8 * VEC_DOUBLES)));
+
+#define FLOATS (2 * VEC_DOUBLES)
+
 static inline vec load(const double *p)
 {
     return *(const loose_vec *)p;
@@ -51,13 +60,27 @@ static inline mask is_within(vec v, double most)
     return (vec)((mask)v & magnitude) <= most;
 }
 
+/* Bit i: is lane i set? */
+static inline unsigned bits_of(mask m)
+{
+#if defined(__AVX512F__)
+    return _mm512_test_epi64_mask((__m512i)m, (__m512i)m);
+#elif defined(__AVX__)
+    return (unsigned)_mm256_movemask_pd((__m256d)m);
+#elif defined(__SSE2__)
+    return (unsigned)_mm_movemask_pd((__m128d)m);
+#else
+    unsigned bits = 0;
+
+    for (unsigned i = 0; i < VEC_DOUBLES; i++)
+        bits |= (unsigned)(m[i] & 1) << i;
+    return bits;
+#endif
+}
+
 static inline int all_true(mask m)
 {
-    int64_t all = -1;
-
-    for (size_t i = 0; i < VEC_DOUBLES; i++)
-        all &= m[i];
-    return all == -1;
+    return bits_of(m) == (1u << VEC_DOUBLES) - 1;
 }
 
 static int within(const double *x, size_t n, double most)
@@ -289,12 +312,16 @@ static inline void rotate_columns(double *root, double *sum, size_t column, size
 
         if (active[j / GBOSE__LANES] == 0)
             continue;
-        for (size_t k = j; k < j + rows; k++, row += width)
+        for (size_t k = j; k < j + rows; k++, row += width) {
+            double scale_k = scale[k], back_k = back[k],
+                   f_k = f[k]; /* before a store that might change them */
+
             for (size_t p = 0; p < PARTS; p++) {
                 vec old = load(row + p * VEC_DOUBLES);
-                store(row + p * VEC_DOUBLES, scale[k] * old - back[k] * s[p]);
-                s[p] += f[k] * old;
+                store(row + p * VEC_DOUBLES, scale_k * old - back_k * s[p]);
+                s[p] += f_k * old;
             }
+        }
     }
     for (size_t p = 0; p < PARTS; p++)
         store(sum + column + p * VEC_DOUBLES, s[p]);
@@ -319,13 +346,8 @@ static double triangle_step(double *root, size_t dim, double *sum, double *work,
 
 /* ---- tiles ---- */
 
-typedef float fvec __attribute__((vector_size(8 * VEC_DOUBLES)));
-typedef float loose_fvec __attribute__((vector_size(8 * VEC_DOUBLES), aligned(4), may_alias));
-typedef int32_t fmask __attribute__((vector_size(8 * VEC_DOUBLES)));
-
-#define FLOATS (2 * VEC_DOUBLES)
-#define STRIP                                                                                                \
-    (GBOSE__TILE / FLOATS < 8 ? GBOSE__TILE / FLOATS : 8) /* vectors at a time: limited by registers */
+/* Vectors at a time: limited by registers. */
+#define STRIP (GBOSE__TILE / FLOATS < 8 ? GBOSE__TILE / FLOATS : 8)
 
 static inline fvec load_floats(const float *p)
 {
@@ -409,11 +431,355 @@ static uint64_t far_tile(const float *tile, const float *point, float least, siz
     return open;
 }
 
+/* ---- normal numbers ---- */
+
+typedef uint64_t words __attribute__((vector_size(8 * VEC_DOUBLES)));
+
+/* The low halves of the words times b. */
+static inline words times(words a, uint32_t b)
+{
+#if defined(__AVX512F__)
+    return (words)_mm512_mul_epu32((__m512i)a, _mm512_set1_epi64(b));
+#elif defined(__AVX2__)
+    return (words)_mm256_mul_epu32((__m256i)a, _mm256_set1_epi64x(b));
+#elif defined(__SSE2__)
+    return (words)_mm_mul_epu32((__m128i)a, _mm_set1_epi64x(b));
+#else
+    return (a & UINT32_MAX) * (uint64_t)b;
+#endif
+}
+
+static inline vec square_root(vec x)
+{
+#if defined(__AVX512F__)
+    return _mm512_sqrt_pd(x);
+#elif defined(__AVX__)
+    return _mm256_sqrt_pd(x);
+#elif defined(__SSE2__)
+    return _mm_sqrt_pd(x);
+#else
+    for (size_t i = 0; i < VEC_DOUBLES; i++)
+        x[i] = sqrt(x[i]);
+    return x;
+#endif
+}
+
+static inline vec choose(mask m, vec yes, vec no)
+{
+    return (vec)(((mask)yes & m) | ((mask)no & ~m));
+}
+
+static inline vec polynomial(const double *c, int n, vec x)
+{
+    vec y = (vec){0} + c[n - 1];
+
+    for (int i = n - 2; i >= 0; i--)
+        y = y * x + c[i];
+    return y;
+}
+
+/* Philox 4x32-10 of a vector of counters: the first and second word of each block, then the third and fourth. */
+static inline void philox(words u[2], const uint32_t key[2], const uint32_t counter[4])
+{
+    const words low = (words){0} + UINT32_MAX;
+    words c0, c1 = (words){0} + counter[1], c2 = (words){0} + counter[2]; /* in the low half of each lane */
+    words c3 = (words){0} + counter[3];
+    uint32_t k0 = key[0], k1 = key[1];
+
+    for (uint32_t i = 0; i < VEC_DOUBLES; i++)
+        c0[i] = counter[0] + i;
+    for (int round = 0; round < 10; round++) {
+        words p0 = times(c0, 0xD2511F53), p1 = times(c2, 0xCD9E8D57);
+        c0 = (p1 >> 32) ^ c1 ^ k0;
+        c1 = p1;
+        c2 = (p0 >> 32) ^ c3 ^ k1;
+        c3 = p0;
+        k0 += 0x9E3779B9;
+        k1 += 0xBB67AE85;
+    }
+    u[0] = (c1 << 32) | (c0 & low);
+    u[1] = (c3 << 32) | (c2 & low);
+}
+
+/* (n + 1/2) 2^-52, n the upper 52 bits, which are put behind a 1. */
+static inline vec open_uniform(words u)
+{
+    return ((vec)(u >> 12 | (uint64_t)0x3ff << 52) - 1.0) + 0x1p-53;
+}
+
+static inline vec central_quantile(vec p)
+{
+    vec q = p - 0.5, r = 0.180625 - q * q;
+
+    return q * polynomial(centre_top, 8, r) / polynomial(centre_bottom, 8, r);
+}
+
+/* gbose__log() of numbers in (0, 1) */
+static inline vec logarithm(vec x)
+{
+    const uint64_t magic =
+        0x4338000000000000; /* 1.5 2^52: adding a small integer to it is adding to its value */
+    words bits = (words)x, e = (bits >> 52) - 1022;
+    vec m = (vec)((bits & 0xfffffffffffff) | (uint64_t)0x3fe << 52), s, exponent;
+    mask small = m < SQRT_HALF;
+
+    m = choose(small, m * 2.0, m);
+    e += (words)small; /* less 1 */
+    exponent = (vec)(e + magic) - 0x1.8p52;
+    s = (m - 1.0) / (m + 1.0);
+    return (2.0 * s * polynomial(log_odd, 11, s * s) + exponent * LN2_LOW) + exponent * LN2_HIGH;
+}
+
+/* z[at[i]] <- the quantile of u[at[i]], for the tails; there is room for a vector's worth more of `at`. */
+static void tail_quantiles(double *z, uint32_t *at, const double *u, size_t n)
+{
+    for (size_t i = n; i % VEC_DOUBLES; i++)
+        at[i] = at[0];
+    for (size_t i = 0; i < n; i += VEC_DOUBLES) {
+        vec p, r, x;
+        mask lower;
+
+        for (size_t k = 0; k < VEC_DOUBLES; k++)
+            p[k] = u[at[i + k]];
+        lower = p < 0.5;
+        r = square_root(-logarithm(choose(lower, p, 1.0 - p)));
+        x = polynomial(tail_top, 8, r - 1.6) / polynomial(tail_bottom, 8, r - 1.6);
+        x = choose(lower, -x, x);
+        for (size_t k = 0; k < VEC_DOUBLES; k++)
+            z[at[i + k]] = r[k] <= QUANTILE_TAIL ? x[k] : gbose__normal_quantile(p[k]);
+    }
+}
+
+/* The middle's formula for all of a batch, then the tails, side by side as well. */
+static void normals(double *z, const uint32_t key[2], uint32_t counter[4], size_t blocks)
+{
+    enum { BATCH = 64 }; /* blocks, two numbers each */
+
+    while (blocks) {
+        size_t size = blocks < BATCH ? blocks : BATCH, tails = 0;
+        double u[2 * BATCH + GBOSE__LANES], x[2 * BATCH + GBOSE__LANES];
+        uint32_t at[2 * BATCH + GBOSE__LANES];
+
+        for (size_t b = 0; b < size; b += VEC_DOUBLES) {
+            words block[2];
+            vec first, second;
+
+            philox(block, key, counter);
+            counter[0] += (uint32_t)(size - b < VEC_DOUBLES ? size - b : VEC_DOUBLES);
+            first = open_uniform(block[0]);
+            second = open_uniform(block[1]);
+            for (size_t i = 0; i < VEC_DOUBLES; i++) {
+                u[2 * (b + i)] = first[i];
+                u[2 * (b + i) + 1] = second[i];
+            }
+        }
+        for (size_t i = 0; i < 2 * size; i += VEC_DOUBLES) {
+            vec p = load(u + i);
+            unsigned tail = ~bits_of(is_within(p - 0.5, QUANTILE_CENTRE));
+
+            store(x + i, central_quantile(p));
+            for (uint32_t k = 0; k < VEC_DOUBLES; k++) {
+                at[tails] = (uint32_t)i + k;
+                tails += tail >> k & (i + k < 2 * size);
+            }
+        }
+        memcpy(z, x, 2 * size * sizeof(double));
+        tail_quantiles(z, at, u, tails);
+        z += 2 * size;
+        blocks -= size;
+    }
+}
+
+/* ---- rough normal numbers: the same in single precision ---- */
+
+static inline fvec rough_root(fvec x)
+{
+#if defined(__AVX512F__)
+    return _mm512_sqrt_ps(x);
+#elif defined(__AVX__)
+    return _mm256_sqrt_ps(x);
+#elif defined(__SSE2__)
+    return _mm_sqrt_ps(x);
+#else
+    for (size_t i = 0; i < FLOATS; i++)
+        x[i] = sqrtf(x[i]);
+    return x;
+#endif
+}
+
+static inline unsigned float_bits(fmask m)
+{
+#if defined(__AVX512F__)
+    return _mm512_test_epi32_mask((__m512i)m, (__m512i)m);
+#elif defined(__AVX__)
+    return (unsigned)_mm256_movemask_ps((__m256)m);
+#elif defined(__SSE2__)
+    return (unsigned)_mm_movemask_ps((__m128)m);
+#else
+    unsigned bits = 0;
+
+    for (unsigned i = 0; i < FLOATS; i++)
+        bits |= (unsigned)(m[i] & 1) << i;
+    return bits;
+#endif
+}
+
+static inline fvec rough_polynomial(const float *c, int n, fvec x)
+{
+    fvec y = (fvec){0} + c[n - 1];
+
+    for (int i = n - 2; i >= 0; i--)
+        y = y * x + c[i];
+    return y;
+}
+
+static inline fvec rough_logarithm(fvec x)
+{
+    static const float odd[] = {1.0F, 1.0F / 3, 1.0F / 5, 1.0F / 7, 1.0F / 9};
+    fmask bits = (fmask)x, e = (bits >> 23) - 126, small;
+    fvec m = (fvec)((bits & 0x7fffff) | 0x3f000000), s;
+
+    small = m < (float)SQRT_HALF;
+    m = (fvec)(((fmask)(m * 2.0F) & small) | ((fmask)m & ~small));
+    e += small; /* less 1 */
+    s = (m - 1.0F) / (m + 1.0F);
+    return 2.0F * s * rough_polynomial(odd, 5, s * s) + __builtin_convertvector(e, fvec) * (float)LN2_HIGH;
+}
+
+static inline fvec with_sign(fvec x, fmask sign)
+{
+    return (fvec)((fmask)x ^ (sign & INT32_MIN));
+}
+
+/* A word is a signed number w, and the uniform is 1/2 + (w + 1/2) 2^-32: with n = w or -1 - w, it is at the distance
+ * q = (n + 1/2) 2^-32 from 1/2. */
+static inline fvec rough_centre(fmask word, unsigned *tail)
+{
+    fmask sign = word >> 31;
+    fvec q = (__builtin_convertvector(word ^ sign, fvec) + 0.5F) * 0x1p-32F, r = 0.180625F - q * q;
+
+    *tail = float_bits(q > (float)QUANTILE_CENTRE);
+    return with_sign(
+        q * rough_polynomial(rough_centre_top, 4, r) / rough_polynomial(rough_centre_bottom, 4, r), sign);
+}
+
+static inline fvec rough_tail(fmask word)
+{
+    fmask sign = word >> 31;
+    fvec p = (__builtin_convertvector(INT32_MAX - (word ^ sign), fvec) + 0.5F) * 0x1p-32F;
+    fvec r = rough_root(-rough_logarithm(p)) - 1.6F;
+
+    return with_sign(rough_polynomial(rough_tail_top, 4, r) / rough_polynomial(rough_tail_bottom, 3, r),
+                     sign);
+}
+
+static void rough_normals(double *z, const uint32_t key[2], uint32_t counter[4], size_t blocks)
+{
+    enum { BATCH = GBOSE__ROUGH_BLOCKS };
+
+    while (blocks) {
+        size_t size = blocks < BATCH ? blocks : BATCH;
+        int32_t word[2][2 * BATCH + 2 * GBOSE__LANES];
+
+        for (size_t b = 0; b < size; b += VEC_DOUBLES) {
+            words block[2];
+
+            philox(block, key, counter);
+            counter[0] += (uint32_t)(size - b < VEC_DOUBLES ? size - b : VEC_DOUBLES);
+            memcpy(word[0] + 2 * b, &block[0], sizeof(words));
+            memcpy(word[1] + 2 * b, &block[1], sizeof(words));
+        }
+        for (size_t half = 0; half < 2; half++, z += 2 * size) {
+            float x[2 * BATCH + 2 * GBOSE__LANES];
+            uint32_t at[2 * BATCH + 2 * GBOSE__LANES];
+            size_t tails = 0;
+
+            for (size_t i = 0; i < 2 * size; i += FLOATS) {
+                unsigned tail;
+                fmask w;
+
+                memcpy(&w, word[half] + i, sizeof w);
+                *(loose_fvec *)(x + i) = rough_centre(w, &tail);
+                for (uint32_t k = 0; k < FLOATS; k++) {
+                    at[tails] = (uint32_t)i + k;
+                    tails += tail >> k & 1;
+                }
+            }
+            for (size_t i = 0; i < tails; i += FLOATS) {
+                size_t count = tails - i < FLOATS ? tails - i : FLOATS;
+                fmask w = {0};
+                fvec y;
+
+                for (size_t k = 0; k < count; k++)
+                    w[k] = word[half][at[i + k]];
+                y = rough_tail(w);
+                for (size_t k = 0; k < count; k++)
+                    x[at[i + k]] = y[k];
+            }
+            for (size_t i = 0; i < 2 * size; i++)
+                z[i] = x[i];
+        }
+        blocks -= size;
+    }
+}
+
+/* ---- who wins ---- */
+
+#define DRAWS (GBOSE__BATCH / VEC_DOUBLES / 2) /* vectors of draws at a time: limited by registers */
+
+/* The best so far in every draw of a vector. */
+struct best {
+    vec score, who;
+};
+
+static inline void contest(struct best *best, vec score, double who)
+{
+    mask wins = (score > best->score) | ((score == best->score) & (who < best->who));
+
+    best->score = choose(wins, score, best->score);
+    best->who = choose(wins, (vec){0} + who, best->who);
+}
+
+static void count_wins(double *wins, size_t favourite, const double *lead, const double *factor,
+                       size_t rivals, size_t columns, size_t stride, const double *z, size_t plus,
+                       size_t minus)
+{
+    for (size_t first = 0; first < GBOSE__BATCH; first += DRAWS * VEC_DOUBLES) {
+        struct best up[DRAWS], down[DRAWS];
+
+        for (size_t v = 0; v < DRAWS; v++)
+            up[v] = down[v] = (struct best){(vec){0}, (vec){0} + (double)favourite};
+        for (size_t a = 0; a < rivals; a++) {
+            double who = (double)(a < favourite ? a : a + 1);
+            vec swing[DRAWS];
+
+            for (size_t v = 0; v < DRAWS; v++)
+                swing[v] = (vec){0};
+            for (size_t k = 0; k < columns; k++)
+                for (size_t v = 0; v < DRAWS; v++)
+                    swing[v] += load(z + k * GBOSE__BATCH + first + v * VEC_DOUBLES) * factor[a * stride + k];
+            for (size_t v = 0; v < DRAWS; v++) {
+                contest(&up[v], lead[a] + swing[v], who);
+                contest(&down[v], lead[a] - swing[v], who);
+            }
+        }
+        for (size_t v = 0; v < DRAWS; v++)
+            for (size_t i = 0; i < VEC_DOUBLES; i++) {
+                size_t draw = first + v * VEC_DOUBLES + i;
+                wins[(size_t)up[v].who[i]] += draw < plus;
+                wins[(size_t)down[v].who[i]] += draw < minus;
+            }
+    }
+}
+
 const struct gbose__kernels GBOSE__TABLE = {
     .within = within,
     .take = take,
     .dots = all_dots,
     .squares = all_squares,
+    .normals = normals,
+    .rough_normals = rough_normals,
+    .count_wins = count_wins,
     .near_tile = near_tile,
     .far_tile = far_tile,
     .triangle_apply = triangle_apply,

@@ -8,8 +8,11 @@
 #include "core/normal.h"
 #include "gbose.h"
 
-/* How often the bound of R is renewed: it costs as much as a step. */
+/* The bound of R is renewed, at the price of a step, as often as it can be expected to have become a few percent too
+ * large: after 1/8 more steps, or with `forget`, that makes it grow with each, after this many. In any case
+ * before the rounding of the steps could matter. */
 #define REACH_STEPS 32
+#define REACH_MOST 1000000
 
 size_t gbose__triangle(size_t dim)
 {
@@ -52,6 +55,7 @@ static int allocate(struct gbose__ridge *m, size_t dim)
 static void find_reach(struct gbose__ridge *m)
 {
     double *p = m->weight, *next = m->sum, most = 0, largest = 0;
+    uint64_t wait = REACH_STEPS;
 
     memset(next, 0, m->stride * sizeof(double));
     for (size_t j = 0; j < m->dim; j++) {
@@ -64,13 +68,15 @@ static void find_reach(struct gbose__ridge *m)
             next[i] += fabs(r[i]) * q;
     }
     for (size_t j = 0; j < m->dim; j++) {
-        most = fmax(most, next[j] / p[j]);
-        largest = fmax(largest, next[j]);
+        most = next[j] / p[j] > most ? next[j] / p[j] : most;
+        largest = next[j] > largest ? next[j] : largest;
     }
     for (size_t j = 0; j < m->dim; j++)
         p[j] = fmax(next[j] / largest, 1e-6);
-    m->reach =
-        sqrt(most) * (1 + 1e-9); /* more than its rounding, and that of the steps until the next time */
+    m->reach = sqrt(most) * (1 + 1e-9) + 1e-150; /* more than all rounding until the next time */
+    if (m->forget == 1 && m->steps / 8 > REACH_STEPS)
+        wait = m->steps / 8 < REACH_MOST ? m->steps / 8 : REACH_MOST;
+    m->reach_until = m->steps + wait;
 }
 
 /* For an R that has come about otherwise than by steps. */
@@ -118,6 +124,7 @@ int gbose__ridge_copy(struct gbose__ridge *to, const struct gbose__ridge *from)
     to->steps = from->steps;
     memcpy(to->root, from->root, gbose__triangle(from->dim) * sizeof(double));
     to->reach = from->reach;
+    to->reach_until = from->reach_until;
     memcpy(to->mu, from->mu, 3 * from->stride * sizeof(double)); /* mu, prior and weight */
     return GBOSE_OK;
 }
@@ -156,7 +163,7 @@ void gbose__ridge_begin(struct gbose__ridge *m)
     double grow;
     size_t turns;
 
-    if (m->steps++ % REACH_STEPS == 0) /* a term can only shorten images */
+    if (m->steps++ >= m->reach_until) /* until then it holds: a term can only shorten images */
         find_reach(m);
     if (m->forget == 1)
         return;

@@ -30,17 +30,18 @@ struct gbose__ridge {
     size_t dim;
     size_t stride; /* dim, padded */
     double lambda, forget;
-    double *root;   /* R, row after row; row j is padded to a whole number of vectors */
-    double *mu;     /* stride */
-    double *prior;  /* diagonal of P, stride */
-    size_t turn;    /* the coordinate of P that is next in turn */
-    uint64_t steps; /* rewards learned here: what has aged the evidence */
-    double reach;   /* ||R x|| <= reach ||x|| */
-    double *weight; /* stride: with which reach was found */
-    double *x;      /* stride: a place for the caller's next x */
-    double *sum;    /* scratch: stride */
-    double *unit;   /* stride: zero between calls */
-    double *work;   /* scratch of the kernel */
+    double *root;         /* R, row after row; row j is padded to a whole number of vectors */
+    double *mu;           /* stride */
+    double *prior;        /* diagonal of P, stride */
+    size_t turn;          /* the coordinate of P that is next in turn */
+    uint64_t steps;       /* rewards learned here: what has aged the evidence */
+    double reach;         /* ||R x|| <= reach ||x|| */
+    uint64_t reach_until; /* the step at which it is renewed */
+    double *weight;       /* stride: with which reach was found */
+    double *x;            /* stride: a place for the caller's next x */
+    double *sum;          /* scratch: stride */
+    double *unit;         /* stride: zero between calls */
+    double *work;         /* scratch of the kernel */
 };
 
 /* The number of doubles in a padded triangle of dimension dim. */

@@ -44,8 +44,11 @@ static void decide(const gbose *g, struct gbose__round *round)
         p[i] = sd > 0 ? gbose__normal_cdf(mean / sd) : mean > 0;
         p[i] = fmax(p_min, fmin(p_max, p[i]));
     }
+    round->n_live = round->n - 1;
+    for (size_t i = 1; i < round->n; i++)
+        round->live[i - 1] = i;
     gbose__decision_rng(g, round, &rng, GBOSE__SCORES);
-    round->draws = gbose__best_arm_law(q, round, 1, g->model.dim, g->set.gamma, g->set.draws, &rng);
+    round->draws = gbose__best_arm_law(q, round, g->model.dim, g->set.gamma, g->set.draws, &rng);
     for (size_t i = 1; i < round->n; i++) {
         round->pmf[i] = q[i] * p[i];
         round->pmf[0] += q[i] * (1 - p[i]);
@@ -110,6 +113,7 @@ static const gbose_option options[] = {
 const struct gbose__learner gbose__action_ts = {
     .info = {"action-ts", "action-centred Thompson sampling: the best other arm against base arm 0", options,
              GBOSE__COUNT(options)},
+    .samples = 1,
     .check = check,
     .decide = decide,
     .explain = explain,

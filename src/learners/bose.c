@@ -40,6 +40,7 @@ static const gbose_option options[] = {
 const struct gbose__learner gbose__bose = {
     .info = {"bose", "BOSE for any number of arms: filter, then play the weights of the enclosing ball",
              options, GBOSE__COUNT(options)},
+    .ball = 1,
     .decide = decide,
     .explain = explain,
 };

@@ -210,7 +210,7 @@ int gbose_stream(gbose *g, uint32_t stream)
 /* The most terms that a ticket may hold. */
 static size_t max_terms(const gbose *g, size_t n_arms)
 {
-    return g->kind->term_per_arm ? n_arms + 1 : 1;
+    return g->kind->term_per_arm ? n_arms : 1;
 }
 
 static size_t ticket_words(const gbose *g, size_t terms)
@@ -218,10 +218,10 @@ static size_t ticket_words(const gbose *g, size_t terms)
     return TICKET_HEADER + (g->level.dim ? 1 + g->dim : 0) + terms * (2 + g->dim) + 1;
 }
 
-/* Doubles in the matrix: n rows and a vector's worth more, or the arms in tiles. */
-static size_t matrix_size(size_t n, size_t stride)
+/* Doubles in the matrix: n rows, and those of samples, or the arms in tiles. */
+static size_t matrix_size(size_t n, size_t sample_rows, size_t stride)
 {
-    size_t rows = (n + GBOSE__LANES) * stride, tiles = gbose__tiles(n, stride) / 2;
+    size_t rows = (n + sample_rows) * stride, tiles = gbose__tiles(n, stride) / 2;
 
     return rows > tiles ? rows : tiles;
 }
@@ -230,7 +230,8 @@ static size_t matrix_size(size_t n, size_t stride)
 static int round_reserve(const gbose *g, struct gbose__round *old, size_t n)
 {
     struct gbose__round round;
-    size_t stride = g->model.stride, support, row = stride * sizeof(double);
+    size_t stride = g->model.stride, support, row = stride * sizeof(double),
+           sample_rows = g->kind->samples ? GBOSE__BATCH : 0;
 
     if (n <= old->capacity && old->shape == g->fingerprint)
         return GBOSE_OK;
@@ -239,11 +240,11 @@ static int round_reserve(const gbose *g, struct gbose__round *old, size_t n)
     round = *old;
     round.stride = stride;
     round.shape = g->fingerprint;
-    support = gbose__ball_support(n, g->model.dim);
+    support = g->kind->ball ? gbose__ball_support(n, g->model.dim) : 0;
     round.ticket_capacity = 8 * ticket_words(g, max_terms(g, n));
-    round.context = gbose__alloc(2 * n + GBOSE__LANES + 2, row);
-    round.matrix = gbose__alloc(matrix_size(n, stride), sizeof(double));
-    round.score = gbose__alloc(6 * n + GBOSE__LANES, sizeof(double));
+    round.context = gbose__alloc(2 * n + sample_rows + 2, row);
+    round.matrix = gbose__alloc(matrix_size(n, sample_rows, stride), sizeof(double));
+    round.score = gbose__alloc(6 * n, sizeof(double));
     round.live = gbose__alloc(2 * n, sizeof(size_t));
     round.ball.support = gbose__alloc(support, sizeof(size_t));
     round.ball.weight = gbose__alloc(support + 2, support * sizeof(double));
@@ -254,7 +255,7 @@ static int round_reserve(const gbose *g, struct gbose__round *old, size_t n)
         return GBOSE_ENOMEM;
     }
     round.image = round.context + n * stride;
-    round.centre = round.image + (n + GBOSE__LANES) * stride;
+    round.centre = round.image + (n + sample_rows) * stride;
     round.ball.centre = round.centre + stride;
     round.pmf = round.score + n;
     round.aside = round.pmf + n;
@@ -262,7 +263,7 @@ static int round_reserve(const gbose *g, struct gbose__round *old, size_t n)
     round.swing = round.radius + n;
     round.order = round.live + n;
     round.arms = (struct gbose__arms){.radius = round.radius,
-                                      .square = round.swing + n + GBOSE__LANES,
+                                      .square = round.swing + n,
                                       .order = round.order,
                                       .centre = round.centre,
                                       .tiles = (float *)round.matrix};

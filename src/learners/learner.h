@@ -32,14 +32,14 @@ struct gbose__round {
     size_t draws;    /* samples behind pmf, 0: exact */
     double level;    /* to be subtracted from this round's reward; 0 where there is no intercept */
     double *context; /* n rows: the contexts, padded; with a last feature 1 where there is an intercept */
-    double *image;   /* n rows and a vector's worth more: R b */
+    double *image;   /* n rows, and room for samples: R b */
     double *score;   /* n: b'mu */
     double *pmf;     /* n: filled by decide */
     double *aside;   /* n: scratch, free for the learner to use between decide and explain */
     double *radius;  /* n: scratch */
-    double *swing;   /* n and a vector more: scratch */
+    double *swing;   /* n: scratch */
     double *centre;  /* one row: scratch */
-    double *matrix;  /* n rows: scratch */
+    double *matrix;  /* n rows, and room for samples: scratch */
     size_t *live;    /* n: indices of the arms still in play */
     size_t n_live;
     size_t *order;           /* n: scratch */
@@ -62,6 +62,8 @@ struct gbose__learner {
     gbose_info info;
     int linear;       /* 1: ridge on the raw contexts; 0: on centred ones */
     int term_per_arm; /* 1: a ticket may hold a term for every arm, 0: one term at the most */
+    int samples;      /* 1: needs room to draw samples (thompson.h) */
+    int ball;         /* 1: needs room for the enclosing ball (core/ball.h) */
     int (*check)(const struct gbose__settings *set, gbose_error *err); /* may be NULL: any settings do */
     void (*decide)(const gbose *g, struct gbose__round *round);
     void (*explain)(const gbose *g, struct gbose__round *round, size_t arm);
