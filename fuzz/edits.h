@@ -45,11 +45,21 @@ static inline double next_double(struct input *in)
     return value;
 }
 
+static inline int has_option(const gbose_info *info, const char *name, size_t length)
+{
+    for (size_t i = 0; i < info->n_options; i++)
+        if (strlen(info->options[i].name) == length && !strncmp(info->options[i].name, name, length))
+            return 1;
+    return 0;
+}
+
 /* A learner that the input chooses. */
 static inline gbose *choose_learner(struct input *in)
 {
-    static const char *const options[] = {"seed=2", "intercept=1", "intercept=0", "forget=0.9", "lambda=0.5"};
+    static const char *const options[] = {"seed=2",     "intercept=1", "intercept=0", "forget=0.9",
+                                          "lambda=0.5", "safe=1",      "round=2"};
     const gbose_info *info;
+    const char *option;
     size_t n = 0;
     char spec[80];
     gbose *g = NULL;
@@ -57,12 +67,12 @@ static inline gbose *choose_learner(struct input *in)
     while (gbose_learner_at(n))
         n++;
     info = gbose_learner_at(next_byte(in) % n);
+    option = options[next_byte(in) % (sizeof options / sizeof *options)];
     strcpy(spec, info->name);
     strcat(spec, ":");
-    strcat(spec, options[next_byte(in) % 5]);
-    for (size_t i = 0; i < info->n_options; i++)
-        if (!strcmp(info->options[i].name, "draws")) /* quick rounds, more of them */
-            strcat(spec, ",draws=3");
+    strcat(spec, has_option(info, option, strcspn(option, "=")) ? option : options[0]);
+    if (has_option(info, "draws", 5)) /* quick rounds, more of them */
+        strcat(spec, ",draws=3");
     if (gbose_new(&g, spec, DIM, NULL) != GBOSE_OK)
         abort();
     return g;
@@ -71,14 +81,16 @@ static inline gbose *choose_learner(struct input *in)
 /* Decide among fixed arms. */
 static inline int decide(gbose *g, gbose_decision *d, unsigned seed)
 {
-    double contexts[MAX_ARMS * 16];
+    double contexts[MAX_ARMS * 16], round[64];
     size_t dim = gbose_dim(g), n = 1 + seed % MAX_ARMS;
 
     if (dim > 16)
         return GBOSE_EINVAL;
     for (size_t i = 0; i < n * dim; i++)
         contexts[i] = (double)((seed + 7 * i * i) % 11) / 5 - 1;
-    return gbose_decide(g, d, contexts, n);
+    for (size_t i = 0; i < gbose_round_features(g) && i < 64; i++)
+        round[i] = (double)((seed + i) % 5) - 1;
+    return gbose_decide_in(g, d, contexts, n, round);
 }
 
 static inline void play(gbose *g, unsigned rounds)

@@ -9,8 +9,10 @@ static void use(gbose *g, const gbose *other)
     uint8_t state[MAX_BYTES];
     size_t size;
     gbose *again = NULL;
+    gbose_diagnosis diagnosis;
     gbose_decision d;
 
+    (void)gbose_diagnose(g, &diagnosis);
     if (gbose_save(g, state, sizeof state, &size) == GBOSE_OK) {
         if (gbose_load(&again, state, size, NULL) != GBOSE_OK)
             abort(); /* what was loaded and saved can be loaded */
@@ -20,6 +22,7 @@ static void use(gbose *g, const gbose *other)
     if (decide(g, &d, 4) == GBOSE_OK && d.arm >= d.n_arms)
         abort();
     (void)gbose_merge(g, other);
+    (void)gbose_diagnose(g, &diagnosis);
     play(g, 2);
 }
 

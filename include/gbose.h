@@ -76,7 +76,8 @@ extern "C" {
     X(EOVERLAP, -12, "the learners share evidence: merging them would count it twice")                       \
     X(EHISTORY, -13,                                                                                         \
       "the learners have a common past that neither was loaded from: load that state "                       \
-      "and merge both into it")
+      "and merge both into it")                                                                              \
+    X(ELEARNER, -14, "this learner does not keep what the call asks for")
 
 enum gbose_status {
 #define GBOSE_STATUS_ENUM(name, value, text) GBOSE_##name = (value),
@@ -136,10 +137,22 @@ typedef struct {
  *             may differ from round to round. Ties go to the lowest index.
  * The learner's estimates do not change; its count of decisions, and so its place in the random stream,
  * does. Allocates only when n_arms exceeds that of every earlier round.
- * GBOSE_EINVAL if a pointer is NULL or n_arms is 0; GBOSE_ENUMERIC if a context is not finite or too
+ * GBOSE_EINVAL if a pointer is NULL, n_arms is 0, or the learner has features of the round, which gbose_decide_in()
+ * takes; GBOSE_ENUMERIC if a context is not finite or too
  * large, or (only when contexts and rewards of absurd sizes were mixed) a score is beyond 1e250; GBOSE_ESIZE
  * or GBOSE_ENOMEM. After an error g is unchanged (its scratch memory may have grown). */
 GBOSE_API int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms);
+
+/* Choose an arm, knowing more about the round: what moves the rewards of all arms alike, and so has no part in the
+ * choice, but makes the noise smaller when it is known (the hour, the weekday, a user's average so far).
+ *   round  gbose_round_features(g) doubles, in the same order every round; borrowed for the call. They must be
+ *          known before the arm is drawn. Their units do not matter: they are scaled by how far they vary. It
+ *          may be NULL when there are none, and this is then gbose_decide().
+ * A learner has such features if its spec says so (gbose-auto's option `round`). gbose_decide() refuses a learner
+ * that has them with GBOSE_EINVAL, and so does this function when round is NULL. GBOSE_ENUMERIC if one of them is
+ * not finite or too large. All else is as for gbose_decide(). */
+GBOSE_API int gbose_decide_in(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms,
+                              const double *round);
 
 /* Learn the reward of a decision.
  *   ticket  the bytes of a decision's ticket, from this learner or another one of the same spec (the seed
@@ -147,7 +160,7 @@ GBOSE_API int gbose_decide(gbose *g, gbose_decision *out, const double *contexts
  *           Any alignment; borrowed for the call.
  *   reward  of the arm that was played.
  * Tickets may come in any order: the estimates are the same up to rounding, except that `forget` counts
- * age in learned rewards. A decision whose reward never comes may be left out. The library does not
+ * age in learned rewards, and that gbose-auto's sense of the present (not its estimate) follows that order. A decision whose reward never comes may be left out. The library does not
  * remember tickets: learning from one twice counts it twice. Never allocates.
  * GBOSE_ETICKET if the bytes are not an intact ticket, GBOSE_EFOREIGN if they belong to another spec or
  * dimension, GBOSE_ENUMERIC if the reward is not finite or too large, GBOSE_EINVAL if a pointer is NULL. */
@@ -187,7 +200,8 @@ GBOSE_API size_t gbose_ticket_room(const gbose *g, size_t n_arms);
  * first + t decisions. So the rounds may be split among threads, each with a scratch of its own, in any
  * way: the result is the same. Take streams that no learner draws from, for the reason that gbose_stream() gives.
  * g itself, its own stream included, does not change.
- * GBOSE_EINVAL if a pointer is NULL that must not be, n_arms is 0, or first + n_rounds exceeds 2^56;
+ * GBOSE_EINVAL if a pointer is NULL that must not be, n_arms is 0, first + n_rounds exceeds 2^56, or the learner has
+ * features of the round (gbose_decide_in());
  * GBOSE_ENUMERIC as for gbose_decide(), if any of the contexts is wrong; GBOSE_ESIZE, GBOSE_ENOMEM. After an
  * error nothing is written, with one exception: where a score is beyond 1e250, the rounds before that one are. */
 GBOSE_API int gbose_decide_many(const gbose *g, gbose_scratch *scratch, const gbose_choices *out,
@@ -214,9 +228,37 @@ GBOSE_API uint64_t gbose_decisions(const gbose *g);
 /* The number of features of an arm. */
 GBOSE_API size_t gbose_dim(const gbose *g);
 
+/* The number of features of the round that gbose_decide_in() takes; 0 for most learners. */
+GBOSE_API size_t gbose_round_features(const gbose *g);
+
 /* The spec in canonical form: the name, then every option that differs from its default in the order of
  * the table. gbose_new() accepts it and makes an equal learner. Valid until gbose_free(). */
 GBOSE_API const char *gbose_spec(const gbose *g);
+
+/* What gbose-auto has found out about the place it works in. mu is the estimate that chooses, as it was in each
+ * round; "plain" is the linear regression with an intercept that lin-ts and lin-ucb rest on, on the same rounds. */
+typedef struct {
+    uint64_t rounds;     /* rewards learned that all this rests on */
+    double baseline;     /* the shift of late: mean of r - b_a'mu, a round k rounds ago counting 0.98^k */
+    double drift;        /* by how much it moves in a round: the slope of a line through the last 200 or so */
+    double residual;     /* root mean square of r - vhat - b_a'mu, what the baseline leaves (0.999^k) */
+    double removed;      /* share of the variance of r - b_a'mu that it removes, 0 to 1 (0.999^k) */
+    const char *tracker; /* what the baseline follows now, in words; static memory */
+    double tracker_forget; /* and how fast it forgets: a round k rounds ago counts tracker_forget^k */
+    double lone;           /* share of the rounds in which one arm survived */
+    int full;              /* which estimate chooses now: 1 that of all rounds, 0 the orthogonal one */
+    double hausman;        /* size of the plain estimate's error in the effects that coins have shown */
+    double df;         /* its mean if a plain linear learner is right, at most dim: it is then a chi-square */
+    double p_value;    /* probability that it is ever as large then, for looks as often as one likes */
+    int misled;        /* 1: p_value is at most 0.05: a plain linear learner is misled here */
+    double bias;       /* by how much: root mean square over the arms played of the error of its estimate */
+    double bias_noise; /* what noise alone would make of `bias` */
+} gbose_diagnosis;
+
+/* Describe what the learner has found. Takes time of order dim cubed; allocates. g may be asked at any time: as long
+ * as there is nothing to compare, hausman and bias are 0 and p_value is 1. docs/learners/gbose-auto.md has the
+ * formulas. GBOSE_ELEARNER if the learner is not gbose-auto, GBOSE_EINVAL if a pointer is NULL, GBOSE_ENOMEM. */
+GBOSE_API int gbose_diagnose(const gbose *g, gbose_diagnosis *out);
 
 /* ---- keeping and sharing --------------------------------------------------------------------------- */
 
@@ -256,7 +298,8 @@ GBOSE_API int gbose_stream(gbose *g, uint32_t stream);
  *     GBOSE_EHISTORY   the last state common to both is one that neither was loaded from most recently, so
  *                      that its evidence is not at hand: load it, and merge both into that.
  *     GBOSE_EMISMATCH  another spec or dimension.   GBOSE_EINVAL  NULL, or into == from.
- * With `forget`, each learner's evidence keeps the age it had. Takes time of order dim cubed; allocates.
+ * With `forget`, each learner's evidence keeps the age it had. Of gbose-auto the estimates are merged; its sense of
+ * the present stays that of `into`. Takes time of order dim cubed; allocates.
  * GBOSE_ENOMEM; GBOSE_ENUMERIC if the sum cannot be represented. */
 GBOSE_API int gbose_merge(gbose *into, const gbose *from);
 

@@ -116,6 +116,38 @@ static void loading_survives_failure(void **state)
     for_each_spec(check_load, INTERCEPT | FORGET);
 }
 
+/* ---- the diagnosis ---- */
+
+static int call_diagnose(struct sweep *s)
+{
+    gbose_diagnosis out, untouched;
+    int rc;
+
+    memset(&untouched, 0x5a, sizeof untouched);
+    out = untouched;
+    rc = gbose_diagnose(s->g, &out);
+    if (rc)
+        assert_memory_equal(&out, &untouched, sizeof out);
+    return rc;
+}
+
+static gbose *prepare_diagnose(struct sweep *s)
+{
+    gbose *g = new_player(s->spec, DIM);
+    struct random rng = {66};
+
+    play(g, 30, &rng, NULL);
+    return g;
+}
+
+static void diagnosing_survives_failure(void **state)
+{
+    struct sweep s = {.spec = "gbose-auto"};
+
+    (void)state;
+    assert_in_range(fail_each(&s, call_diagnose, prepare_diagnose), 1, 10);
+}
+
 /* ---- decisions ---- */
 
 #define CROWD 90
@@ -138,7 +170,7 @@ static int call_decide(struct sweep *s)
 
     memset(&before, 0x5a, sizeof before);
     out = before;
-    rc = gbose_decide(s->g, &out, s->contexts, s->n_arms);
+    rc = decide_arms(s->g, &out, s->contexts, s->n_arms);
     if (rc)
         assert_memory_equal(&out, &before, sizeof out);
     return rc;
@@ -179,10 +211,10 @@ static void check_goes_on(const char *spec)
 
         assert_play_alike(a, b, 10, &rng);
         watch(n);
-        rc = gbose_decide(a, &d, crowd, CROWD);
+        rc = decide_arms(a, &d, crowd, CROWD);
         stop_watching();
         if (rc == GBOSE_OK)
-            assert_int_equal(gbose_decide(b, &d, crowd, CROWD), GBOSE_OK);
+            assert_int_equal(decide_arms(b, &d, crowd, CROWD), GBOSE_OK);
         assert_play_alike(a, b, 10, &rng);
         gbose_free(a);
         gbose_free(b);
@@ -255,7 +287,7 @@ static void check_no_allocation(const char *spec)
     gbose_decision d;
     size_t size;
 
-    assert_int_equal(gbose_decide(g, &d, crowd, MAX_ARMS), GBOSE_OK);
+    assert_int_equal(decide_arms(g, &d, crowd, MAX_ARMS), GBOSE_OK);
     watch(-1);
     play(g, 100, &rng, NULL);
     assert_int_equal(gbose_save(g, NULL, 0, &size), GBOSE_OK);
@@ -266,7 +298,7 @@ static void check_no_allocation(const char *spec)
     (void)gbose_rounds(g);
     (void)gbose_spec(g);
     assert_int_equal(gbose_stream(g, 4), GBOSE_OK);
-    assert_int_equal(gbose_decide(g, &d, crowd, MAX_ARMS), GBOSE_OK);
+    assert_int_equal(decide_arms(g, &d, crowd, MAX_ARMS), GBOSE_OK);
     assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size - 8, 1), GBOSE_ETICKET);
     assert_int_equal(stop_watching(), 0);
     gbose_free(g);
@@ -312,8 +344,8 @@ static void check_refusals(const char *spec)
 
     bytes.at[bytes.size / 2] ^= 1;
     watch(-1);
-    assert_int_equal(gbose_decide(g, &d, x, 0), GBOSE_EINVAL);
-    assert_int_equal(gbose_decide(g, &d, x, SIZE_MAX), GBOSE_ESIZE);
+    assert_int_equal(decide_arms(g, &d, x, 0), GBOSE_EINVAL);
+    assert_int_equal(decide_arms(g, &d, x, SIZE_MAX), GBOSE_ESIZE);
     assert_int_equal(gbose_load(&out, bytes.at, bytes.size, NULL), GBOSE_ESTATE);
     assert_int_equal(gbose_new(&out, "no-such-learner", DIM, NULL), GBOSE_ESPEC);
     assert_int_equal(gbose_merge(g, g), GBOSE_EINVAL);
@@ -357,6 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         spec_test(creation_survives_failure),
         spec_test(loading_survives_failure),
+        cmocka_unit_test(diagnosing_survives_failure),
         spec_test(decisions_survive_failure),
         spec_test(a_learner_goes_on_after_failure),
         spec_test(merging_survives_failure),

@@ -37,8 +37,8 @@ static size_t disagreements(gbose *a, gbose *b, size_t rounds)
         gbose_decision d, e;
 
         random_arms(&arms, DIM, &rng);
-        assert_int_equal(gbose_decide(a, &d, arms.context, arms.n), GBOSE_OK);
-        assert_int_equal(gbose_decide(b, &e, arms.context, arms.n), GBOSE_OK);
+        assert_int_equal(decide_arms(a, &d, arms.context, arms.n), GBOSE_OK);
+        assert_int_equal(decide_arms(b, &e, arms.context, arms.n), GBOSE_OK);
         count += d.arm != e.arm;
     }
     return count;
@@ -159,8 +159,8 @@ static void check_arm_counts(const char *spec)
     for (size_t t = 0; t < 20; t++) {
         for (size_t i = 0; i < CROWD * DIM; i++)
             crowd[i] = random_between(&rng, -1, 1) * (t % 2 ? 1e6 : 1);
-        assert_int_equal(gbose_decide(a, &d, crowd, CROWD - t), GBOSE_OK);
-        assert_int_equal(gbose_decide(b, &d, crowd, 1 + t % 3), GBOSE_OK);
+        assert_int_equal(decide_arms(a, &d, crowd, CROWD - t), GBOSE_OK);
+        assert_int_equal(decide_arms(b, &d, crowd, 1 + t % 3), GBOSE_OK);
         assert_play_alike(a, b, 3, &rng);
     }
     assert_same_but_lineage(a, b);

@@ -35,7 +35,7 @@ static void live(struct life *life, const char *spec, size_t dim, size_t arms)
             contexts[i] = (sparse == 1 && i % dim < dim / 2) || (sparse == 2 && i % dim > dim / 2)
                               ? 0
                               : random_between(&rng, -1, 1);
-        assert_int_equal(gbose_decide(g, &d, contexts, n), GBOSE_OK);
+        assert_int_equal(decide_arms(g, &d, contexts, n), GBOSE_OK);
         life->arm[t] = d.arm;
         memcpy(life->pmf + t * ARMS, d.pmf, n * sizeof(double));
         assert_int_equal(

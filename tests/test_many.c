@@ -44,19 +44,40 @@ static gbose *trained(const char *spec)
     return g;
 }
 
+/* A learner with features of the round is refused: there is nowhere to say them. */
+static int is_refused(gbose *g)
+{
+    static struct filled f;
+    double contexts[SIZE] = {0};
+    gbose_choices out = choices(&f, 0, ROOM);
+    gbose_scratch *scratch = NULL;
+
+    if (!gbose_round_features(g))
+        return 0;
+    assert_int_equal(gbose_scratch_new(&scratch), GBOSE_OK);
+    assert_int_equal(gbose_decide_many(g, scratch, &out, STREAM, 0, contexts, 1, ARMS), GBOSE_EINVAL);
+    gbose_scratch_free(scratch);
+    gbose_free(g);
+    return 1;
+}
+
 /* Round t is what a copy of the learner decides as number first + t of the stream. */
 static void check_one_after_the_other(const char *spec)
 {
     enum { FIRST = 7 };
     static struct filled f;
     double contexts[ROUNDS * SIZE];
-    gbose *g = trained(spec), *copy = duplicate(g);
-    struct bytes before = saved(g);
+    gbose *g = trained(spec), *copy;
+    struct bytes before;
     gbose_scratch *scratch = NULL;
     size_t room = gbose_ticket_room(g, ARMS);
     gbose_choices out = choices(&f, 0, room);
     gbose_decision d;
 
+    if (is_refused(g))
+        return;
+    copy = duplicate(g);
+    before = saved(g);
     assert_in_range(room, 8, ROOM);
     fill_contexts(contexts, ROUNDS * SIZE, 92);
     assert_int_equal(gbose_scratch_new(&scratch), GBOSE_OK);
@@ -121,6 +142,8 @@ static void check_threads(const char *spec)
     struct share whole = {g, contexts, &alone, 0, ROUNDS, gbose_ticket_room(g, ARMS), 0}, share[THREADS];
     pthread_t thread[THREADS];
 
+    if (is_refused(g))
+        return;
     memset(&together, 0, sizeof together);
     memset(&alone, 0, sizeof alone);
     fill_contexts(contexts, ROUNDS * SIZE, 93);

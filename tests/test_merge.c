@@ -298,7 +298,8 @@ static void check_forget(const char *spec, int with_common)
     size_t common, own_a, own_b;
     long double discount;
 
-    if (base->kind->linear || base->level.dim) { /* their tickets have more in them than replay() reads */
+    if (base->kind->linear || base->kind->extra ||
+        base->level.dim) { /* their tickets have more in them than replay() reads */
         gbose_free(base);
         return;
     }

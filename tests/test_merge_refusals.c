@@ -219,7 +219,7 @@ static void a_sum_that_cannot_be_represented_is_refused(void **state)
     for (int k = 0; k < 2; k++) {
         gbose_decision d;
 
-        assert_int_equal(gbose_decide(each[k], &d, contexts, 2), GBOSE_OK);
+        assert_int_equal(decide_arms(each[k], &d, contexts, 2), GBOSE_OK);
         assert_int_equal(gbose_learn(each[k], d.ticket, d.ticket_size, 1), GBOSE_OK);
     }
     {
@@ -311,7 +311,7 @@ static void any_history(uint64_t seed, size_t steps, size_t *merged, size_t *ref
         case 4:
         case 5: /* learn */
             if (rewards < MAX_REWARDS) {
-                assert_int_equal(gbose_decide(a->g, &d, x, 1), GBOSE_OK);
+                assert_int_equal(decide_arms(a->g, &d, x, 1), GBOSE_OK);
                 assert_int_equal(gbose_learn(a->g, d.ticket, d.ticket_size, (double)rewards), GBOSE_OK);
                 a->holds[rewards++] = 1;
             }

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const names[] = {"gbose",  "bose",    "action-ts",  "semi-ts",
-                                    "lin-ts", "lin-ucb", "eps-greedy", "uniform"};
+static const char *const names[] = {"gbose",   "bose",       "action-ts", "semi-ts",   "lin-ts",
+                                    "lin-ucb", "eps-greedy", "uniform",   "gbose-auto"};
 
 /* ---- what is accepted ---- */
 
@@ -128,7 +128,12 @@ static const struct {
     {"epsgreedy", "unknown learner 'epsgreedy'; did you mean 'eps-greedy'?"},
     {"", "unknown learner ''; did you mean 'bose'?"},
     {":gamma=1", "unknown learner ''; did you mean 'bose'?"},
-    {"gbose,gamma=1", "unknown learner 'gbose,gamma=1'; did you mean 'gbose'?"},
+    {"gbose,gamma=1", "unknown learner 'gbose,gamma=1'; did you mean 'gbose:gamma=1'?"},
+    {"lin-ts;gamma=1,seed=2",
+     "unknown learner 'lin-ts;gamma=1,seed=2'; did you mean 'lin-ts:gamma=1,seed=2'?"},
+    {"gbose,", "unknown learner 'gbose,'; did you mean 'gbose'?"},
+    {"gbose-auto safe=1", "unknown learner 'gbose-auto safe=1'; did you mean 'gbose-auto:safe=1'?"},
+    {"gbose,auto", "unknown learner 'gbose,auto'; did you mean 'gbose:auto'?"},
     {"uniform%s%n", "unknown learner 'uniform%s%n'; did you mean 'uniform'?"},
     /* options */
     {"gbose:gama=1", "gbose has no option 'gama'; did you mean 'gamma'?"},

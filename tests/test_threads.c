@@ -33,7 +33,7 @@ static void *play_alone(void *arg)
 
         for (size_t i = 0; i < n * p->dim; i++)
             contexts[i] = random_between(&rng, -1, 1);
-        p->rc = gbose_decide(g, &d, contexts, n);
+        p->rc = decide_arms(g, &d, contexts, n);
         if (!p->rc)
             p->rc = gbose_learn(g, d.ticket, d.ticket_size, random_between(&rng, -1, 1));
         if (!p->rc && t % 50 == 49) { /* through bytes and back */

@@ -6,8 +6,8 @@
 
 #include "core/spec.h"
 
-/* The systems, with the parameter values of the authors' earlier study. `draws=1` is the paper's Thompson
- * sampling: one sample, and the arm that is best in it. */
+/* The systems, with the parameter values of the authors' earlier study (none: nothing to choose). `draws=1` is the
+ * paper's Thompson sampling: one sample, and the arm that is best in it. */
 static const struct {
     const char *label, *spec, *values, *quick;
 } systems[] = {
@@ -21,6 +21,7 @@ static const struct {
     {"lin-ts", "lin-ts:draws=1", "0.001,0.002,0.003,0.004,0.005,0.006,0.007,0.008,0.009,0.01,0.02",
      "0.003,0.01"},
     {"lin-ucb", "lin-ucb", WIDTHS, FEW_WIDTHS},
+    {"gbose-auto", "gbose-auto", NULL, NULL},
 };
 
 static const char *const shifts[] = {"zero", "log-sine", "cos-best"};
@@ -58,8 +59,11 @@ static int fill(struct gbose__plan *plan, const struct arg *setup, int quick, gb
                 break;
         }
     for (size_t i = 0; i < sizeof systems / sizeof *systems && !rc; i++)
-        rc = gbose__plan_sweep_learner(plan, systems[i].spec, systems[i].label, "gamma",
-                                       quick ? systems[i].quick : systems[i].values, err);
+        if (systems[i].values)
+            rc = gbose__plan_sweep_learner(plan, systems[i].spec, systems[i].label, "gamma",
+                                           quick ? systems[i].quick : systems[i].values, err);
+        else
+            rc = gbose__plan_add_learner(plan, systems[i].spec, systems[i].label, NULL, NULL, 0, err);
     return rc;
 }
 
@@ -112,6 +116,7 @@ const struct command cmd_paper = {
     "and (10, 10), with the confounders (i) none, (ii) log-sine and (iii) cos-best. Each of 11 parameter "
     "values\n"
     "meets the same 10 repetitions of 10,000 rounds; the best one is then played in 10 fresh repetitions.\n"
+    "The last row, gbose-auto, is not of the paper and has no parameter to choose.\n"
     "A study that was stopped goes on when the same command is given again.\n\n"
     "  --quick       2 parameter values and 3 repetitions: about half a minute\n"
     "  --setup       which (N, d), such as 2x10,10x2\n"

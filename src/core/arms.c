@@ -311,6 +311,8 @@ void gbose__farthest_pair_plain(size_t *k, size_t *l, const double *image, const
 {
     double best = -1;
 
+    *k = keep[0];
+    *l = keep[1];
     for (size_t a = 0; a < count; a++)
         for (size_t b = a + 1; b < count; b++) {
             double d = squared(image, keep[a], keep[b], stride);
@@ -363,11 +365,10 @@ void gbose__farthest_pair(size_t *k, size_t *l, const struct gbose__arms *scratc
     const double *radius = scratch->radius;
     size_t *order = scratch->order;
 
-    if (count == 2) {
-        *k = keep[0];
-        *l = keep[1];
+    *k = keep[0];
+    *l = keep[1];
+    if (count == 2)
         return;
-    }
     if (!tiles_help(count, stride, unit)) {
         farthest_of_few(k, l, scratch->square, image, keep, count, stride);
         return;

@@ -39,7 +39,8 @@ size_t gbose__filter(size_t *keep, size_t count, const struct gbose__arms *scrat
 size_t gbose__filter_plain(size_t *keep, const double *image, const double *score, size_t n, size_t stride,
                            double gamma);
 
-/* The pair of kept arms at the largest distance, k < l; count >= 2. */
+/* The pair of kept arms at the largest distance, k < l; count >= 2. It is the first pair if no distance is a number,
+ * as in a state that was forged. */
 void gbose__farthest_pair(size_t *k, size_t *l, const struct gbose__arms *scratch, const double *image,
                           const size_t *keep, size_t count, size_t stride);
 void gbose__farthest_pair_plain(size_t *k, size_t *l, const double *image, const size_t *keep, size_t count,

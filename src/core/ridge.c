@@ -186,8 +186,7 @@ void gbose__ridge_begin(struct gbose__ridge *m)
 
 /* ---- merging: B itself, formed and factored ---- */
 
-/* The inverse of a lower triangle: out and in are padded triangles of dimension dim. */
-static void invert_triangle(double *out, const double *in, size_t dim)
+void gbose__triangle_invert(double *out, const double *in, size_t dim)
 {
     for (size_t j = 0; j < dim; j++) {
         const double *r = in + gbose__triangle_row(j);
@@ -219,7 +218,7 @@ static void solve(struct gbose__ridge *m, const double *y)
 static void add_evidence(double *B, double *y, double *L, double *half, const struct gbose__ridge *m,
                          double scale)
 {
-    invert_triangle(L, m->root, m->dim);
+    gbose__triangle_invert(L, m->root, m->dim);
     memset(half, 0, m->stride * sizeof(double));
     for (size_t j = 0; j < m->dim; j++)
         gbose__axpy(half, m->mu[j], L + gbose__triangle_row(j), gbose__pad(j + 1));
@@ -234,8 +233,7 @@ static void add_evidence(double *B, double *y, double *L, double *half, const st
     }
 }
 
-/* In place: the lower triangle of B becomes L with B = L L'. 0 if B is not positive definite. */
-static int cholesky(double *B, size_t dim)
+int gbose__triangle_factor(double *B, size_t dim)
 {
     for (size_t j = 0; j < dim; j++) {
         double *bj = B + gbose__triangle_row(j), pivot;
@@ -283,12 +281,12 @@ int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into
         add_evidence(B, y, L, half, common, -gbose__exp(steps * gbose__log(from->forget)));
     }
     /* B = L L' and B^-1 = R'R with R = L^-1 */
-    if (!cholesky(B, into->dim)) {
+    if (!gbose__triangle_factor(B, into->dim)) {
         gbose__free(B);
         gbose__ridge_clear(out);
         return GBOSE_ENUMERIC;
     }
-    invert_triangle(out->root, B, into->dim);
+    gbose__triangle_invert(out->root, B, into->dim);
     solve(out, y);
     restart_reach(out);
     gbose__free(B);

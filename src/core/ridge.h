@@ -71,6 +71,11 @@ double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t 
 int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into,
                        const struct gbose__ridge *from, const struct gbose__ridge *common);
 
+/* Padded triangles of dimension dim. The inverse of a lower one; and in place, the lower L with B = L L' for the lower
+ * triangle of B: 0 if B is not positive definite. */
+void gbose__triangle_invert(double *out, const double *in, size_t dim);
+int gbose__triangle_factor(double *B, size_t dim);
+
 /* R without padding, mu, P, turn, steps. */
 void gbose__ridge_write(const struct gbose__ridge *m, struct gbose__writer *w);
 void gbose__ridge_read(struct gbose__ridge *m, struct gbose__reader *r);

@@ -281,6 +281,24 @@ static int read_options(struct gbose__value *values, char *text, const gbose_inf
     return GBOSE_OK;
 }
 
+/* The name is cut at the first character that no name has, to see whether a wrong one stands for the colon. */
+static int unknown_name(const char *text, const char *nearest, const struct gbose__catalog *catalog,
+                        gbose_error *err)
+{
+    size_t length = strcspn(text, ",; =");
+    char head[GBOSE__MAX_SPEC];
+    int found;
+
+    memcpy(head, text, length);
+    head[length] = 0;
+    find_name(&found, head, entry_name, catalog);
+    if (found && text[length] && text[length + 1])
+        return gbose__fail(err, GBOSE_ESPEC, "unknown %s '%.40s'; did you mean '%s:%.40s'?", catalog->noun,
+                           text, head, text + length + 1);
+    return gbose__fail(err, GBOSE_ESPEC, "unknown %s '%.40s'; did you mean '%s'?", catalog->noun, text,
+                       found ? head : nearest);
+}
+
 int gbose__spec_parse(size_t *which, struct gbose__value *values, const char *spec,
                       const struct gbose__catalog *catalog, gbose_error *err)
 {
@@ -300,8 +318,7 @@ int gbose__spec_parse(size_t *which, struct gbose__value *values, const char *sp
     entry = find_name(&found, text, entry_name, catalog);
     info = catalog->at(entry);
     if (!found)
-        return gbose__fail(err, GBOSE_ESPEC, "unknown %s '%.40s'; did you mean '%s'?", catalog->noun, text,
-                           info->name);
+        return unknown_name(text, info->name, catalog, err);
 
     if (begin_c_locale(&old, &c))
         return gbose__fail(err, GBOSE_ENOMEM, "%s", gbose_strerror(GBOSE_ENOMEM));

@@ -12,11 +12,7 @@
 #define TICKET_MAGIC UINT64_C(0x314b5445534f4247) /* the bytes "GBOSETK1" */
 #define TICKET_HEADER 8                           /* words before the level and the terms */
 
-/* Limits that keep every later product finite: contexts are at most GBOSE_MAX_INPUT, centred ones twice
- * that; an intercept or a score beyond these can only come from sums that have already lost all meaning. */
-#define MAX_FEATURE (4 * GBOSE_MAX_INPUT)
-#define MAX_LEVEL 1e140
-#define MAX_SCORE 1e250
+#define MAX_SCORE 1e250 /* see GBOSE__MAX_LEVEL */
 
 /* The counter of a random stream has this much room for the number of the decision (core/rng.h). */
 #define MAX_DECISIONS (UINT64_C(1) << 56)
@@ -47,6 +43,10 @@ static void read_settings(struct gbose__settings *set, const gbose_info *info,
             set->intercept = (int)value[i].integer;
         if (!strcmp(name, "lone"))
             set->lone = value[i].word;
+        if (!strcmp(name, "safe"))
+            set->safe = (int)value[i].integer;
+        if (!strcmp(name, "round"))
+            set->round = (size_t)value[i].integer;
     }
 }
 
@@ -76,6 +76,23 @@ static void apply_theory(struct gbose__settings *set, size_t dim, const gbose_in
 }
 
 /* ---- creation ---- */
+
+/* Is an intercept subtracted from rewards? */
+static int has_level(const gbose *g)
+{
+    return !g->kind->linear && g->set.intercept;
+}
+
+static int build_extra(gbose *g)
+{
+    const struct gbose__extra *extra = g->kind->extra;
+
+    if (!extra)
+        return GBOSE_OK;
+    g->n_own = extra->numbers(g);
+    g->own = gbose__alloc(g->n_own, sizeof(double));
+    return g->own ? extra->init(g) : GBOSE_ENOMEM;
+}
 
 static int build(gbose *g, const struct gbose__value *value, size_t dim, gbose_error *err)
 {
@@ -109,9 +126,9 @@ static int build(gbose *g, const struct gbose__value *value, size_t dim, gbose_e
     if (g->kind->linear && g->set.intercept)
         model_dim++;
     rc = gbose__ridge_init(&g->model, model_dim, g->set.lambda, g->set.forget);
-    if (!rc && !g->kind->linear && g->set.intercept)
+    if (!rc && has_level(g))
         rc = gbose__ridge_init(&g->level, dim + 1, 1, g->set.forget);
-    return rc;
+    return rc ? rc : build_extra(g);
 }
 
 int gbose_new(gbose **out, const char *spec, size_t dim, gbose_error *err)
@@ -160,6 +177,7 @@ void gbose_free(gbose *g)
     gbose__ridge_clear(&g->model);
     gbose__ridge_clear(&g->level);
     gbose__lineage_free(g->lineage);
+    gbose__free(g->own);
     gbose__free(g->spec);
     gbose__free(g);
 }
@@ -191,9 +209,29 @@ size_t gbose_dim(const gbose *g)
     return g->dim;
 }
 
+size_t gbose_round_features(const gbose *g)
+{
+    return g->set.round;
+}
+
 const char *gbose_spec(const gbose *g)
 {
     return g->spec;
+}
+
+int gbose_diagnose(const gbose *g, gbose_diagnosis *out)
+{
+    gbose_diagnosis diagnosis;
+    int rc;
+
+    if (!g || !out)
+        return GBOSE_EINVAL;
+    if (!g->kind->extra)
+        return GBOSE_ELEARNER;
+    rc = g->kind->extra->diagnose(g, &diagnosis);
+    if (!rc)
+        *out = diagnosis;
+    return rc;
 }
 
 int gbose_stream(gbose *g, uint32_t stream)
@@ -215,7 +253,8 @@ static size_t max_terms(const gbose *g, size_t n_arms)
 
 static size_t ticket_words(const gbose *g, size_t terms)
 {
-    return TICKET_HEADER + (g->level.dim ? 1 + g->dim : 0) + terms * (2 + g->dim) + 1;
+    return TICKET_HEADER + (has_level(g) ? 1 + g->dim : 0) + terms * (2 + g->dim) +
+           (g->kind->extra ? g->kind->extra->note_words(g) : 0) + 1;
 }
 
 /* Doubles in the matrix: n rows, and those of samples, or the arms in tiles. */
@@ -345,7 +384,7 @@ static void write_ticket(const gbose *g, struct gbose__round *round, size_t arm)
     gbose__put_double(w, round->pmf[arm]);
     count = *w;
     gbose__put_u64(w, 0);
-    if (g->level.dim) {
+    if (has_level(g)) {
         gbose__put_double(w, round->level);
         gbose__put_doubles(w, round->context + arm * round->stride, g->dim);
     }
@@ -365,8 +404,8 @@ static int decide_round(const gbose *g, struct gbose__round *round, size_t *arm,
     for (size_t i = 0; i < n_arms && g->model.dim > g->dim; i++)
         round->context[i * round->stride + g->dim] = 1;
     gbose__kernels->dots(round->score, round->context, g->model.mu, n_arms, round->stride);
-    round->level = g->level.dim ? g->level.mu[g->dim] : 0;
-    if (!gbose__kernels->within(round->score, n_arms, MAX_SCORE) || !(fabs(round->level) <= MAX_LEVEL))
+    round->level = has_level(g) ? g->level.mu[g->dim] : 0;
+    if (!gbose__kernels->within(round->score, n_arms, MAX_SCORE) || !(fabs(round->level) <= GBOSE__MAX_LEVEL))
         return GBOSE_ENUMERIC;
 
     g->kind->decide(g, round);
@@ -378,11 +417,17 @@ static int decide_round(const gbose *g, struct gbose__round *round, size_t *arm,
 
 int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms)
 {
+    return gbose_decide_in(g, out, contexts, n_arms, NULL);
+}
+
+int gbose_decide_in(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms,
+                    const double *feature)
+{
     struct gbose__round *round;
     size_t arm;
     int rc;
 
-    if (!g || !out || !contexts || !n_arms)
+    if (!g || !out || !contexts || !n_arms || (g->set.round && !feature))
         return GBOSE_EINVAL;
     if (n_arms > SIZE_MAX / sizeof(double) / g->dim)
         return GBOSE_ESIZE;
@@ -390,12 +435,16 @@ int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n
     rc = round_reserve(g, round, n_arms); /* before the contexts are read: an absurd n_arms ends here */
     if (rc)
         return rc;
+    if (g->set.round && !gbose__kernels->within(feature, g->set.round, GBOSE_MAX_INPUT))
+        return GBOSE_ENUMERIC;
+    round->feature = feature;
     round->stream = g->stream;
     round->number = g->decisions;
     rc = decide_round(g, round, &arm, contexts, n_arms);
     if (rc)
         return rc;
     write_ticket(g, round, arm);
+    round->feature = NULL;
     g->decisions++;
     out->arm = arm;
     out->probability = round->pmf[arm];
@@ -447,7 +496,7 @@ int gbose_decide_many(const gbose *g, gbose_scratch *scratch, const gbose_choice
     int rc;
 
     if (!g || !scratch || !out || !out->arm || !out->tickets != !out->ticket_size || !contexts || !n_arms ||
-        first > MAX_DECISIONS || n_rounds > MAX_DECISIONS - first)
+        g->set.round || first > MAX_DECISIONS || n_rounds > MAX_DECISIONS - first)
         return GBOSE_EINVAL;
     if (n_arms > SIZE_MAX / sizeof(double) / g->dim ||
         n_rounds > SIZE_MAX / sizeof(double) / (n_arms * g->dim))
@@ -486,16 +535,16 @@ static int terms_are_sane(const gbose *g, struct gbose__reader r, uint64_t terms
 {
     int fine = 1;
 
-    if (g->level.dim) {
-        fine &= fabs(gbose__get_double(&r)) <= MAX_LEVEL;
+    if (has_level(g)) {
+        fine &= fabs(gbose__get_double(&r)) <= GBOSE__MAX_LEVEL;
         for (size_t i = 0; i < g->dim; i++)
-            fine &= fabs(gbose__get_double(&r)) <= MAX_FEATURE;
+            fine &= fabs(gbose__get_double(&r)) <= GBOSE__MAX_FEATURE;
     }
     while (terms--) {
         double w = gbose__get_double(&r), c = gbose__get_double(&r);
         fine &= w >= 0 && w <= 4 && fabs(c) <= 4;
         for (size_t i = 0; i < g->dim; i++)
-            fine &= fabs(gbose__get_double(&r)) <= MAX_FEATURE;
+            fine &= fabs(gbose__get_double(&r)) <= GBOSE__MAX_FEATURE;
     }
     return fine && !r.bad;
 }
@@ -513,7 +562,7 @@ static void apply_terms(gbose *g, struct gbose__reader r, uint64_t terms, double
 {
     double level = 0;
 
-    if (g->level.dim) {
+    if (has_level(g)) {
         level = gbose__get_double(&r);
         read_x(g, &g->level, &r);
         gbose__ridge_begin(&g->level);
@@ -547,12 +596,15 @@ int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward)
     terms = gbose__get_u64(&r);
     if (terms > ticket_size || ticket_size != 8 * ticket_words(g, (size_t)terms))
         return GBOSE_ETICKET;
-    if (!terms_are_sane(g, r, terms))
+    if (g->kind->extra ? terms || !g->kind->extra->note_is_sane(g, r) : !terms_are_sane(g, r, terms))
         return GBOSE_ETICKET;
     if (!(fabs(reward) <= GBOSE_MAX_INPUT))
         return GBOSE_ENUMERIC;
 
-    apply_terms(g, r, terms, reward);
+    if (g->kind->extra)
+        g->kind->extra->learn(g, r, reward);
+    else
+        apply_terms(g, r, terms, reward);
     g->learned++;
     memcpy(&reward_bits, &reward, sizeof reward_bits);
     gbose__lineage_learned(g->lineage, gbose__mix(checksum, reward_bits));

@@ -6,7 +6,10 @@
  *
  *     B += w x x',    y += c (reward - level) x
  *
- * and this list is the ticket. So learning, saving, loading and merging are the same code for all. */
+ * and this list is the ticket. So learning, saving, loading and merging are the same code for all.
+ *
+ * A learner that keeps more than regressions adds a `gbose__extra`: a note of its own in the ticket instead of
+ * terms, what the note and the reward do, and its state as a row of numbers that is saved and loaded. */
 #ifndef GBOSE_LEARNERS_LEARNER_H
 #define GBOSE_LEARNERS_LEARNER_H
 
@@ -29,8 +32,9 @@ struct gbose__round {
     uint64_t shape;  /* fingerprint of the learner that there is room for */
     uint32_t stream; /* names the random numbers of this decision, with `number` */
     uint64_t number;
-    size_t draws;    /* samples behind pmf, 0: exact */
-    double level;    /* to be subtracted from this round's reward; 0 where there is no intercept */
+    size_t draws;          /* samples behind pmf, 0: exact */
+    double level;          /* to be subtracted from this round's reward; 0 where there is no intercept */
+    const double *feature; /* of the round: set.round numbers, the caller's; NULL when there are none */
     double *context; /* n rows: the contexts, padded; with a last feature 1 where there is an intercept */
     double *image;   /* n rows, and room for samples: R b */
     double *score;   /* n: b'mu */
@@ -54,8 +58,24 @@ struct gbose__round {
 /* The options as numbers, for those that the learner has. */
 struct gbose__settings {
     double gamma, lambda, delta, horizon, epsilon, p_min, p_max, forget;
-    size_t draws;
-    int intercept, lone;
+    size_t draws, round;
+    int intercept, lone, safe;
+};
+
+/* What a learner has beside its regression: numbers of its own, g->own, that are saved and loaded as they are, and
+ * perhaps a second regression in g->level. Its tickets hold a note instead of terms. None of it fails or
+ * allocates, but for init and diagnose. */
+struct gbose__extra {
+    size_t (*numbers)(const gbose *g);    /* how many numbers of its own */
+    int (*init)(gbose *g);                /* g->own is there, zeroed. GBOSE_OK or an error; nothing to undo */
+    size_t (*note_words)(const gbose *g); /* length of the note that explain writes */
+    int (*note_is_sane)(const gbose *g, struct gbose__reader r); /* before any of it is believed */
+    void (*learn)(gbose *g, struct gbose__reader r, double reward);
+    int (*own_is_sane)(const gbose *g); /* numbers that were read, before they are believed */
+    /* The regressions have been merged, and the numbers of `from` are to be. `common` is the row that both had
+     * at the state they share (NULL: they began new), and `remains` what forgetting has left of it in from. */
+    void (*merged)(gbose *into, const gbose *from, const double *common, double remains);
+    int (*diagnose)(const gbose *g, gbose_diagnosis *out); /* GBOSE_OK or GBOSE_ENOMEM */
 };
 
 struct gbose__learner {
@@ -67,6 +87,7 @@ struct gbose__learner {
     int (*check)(const struct gbose__settings *set, gbose_error *err); /* may be NULL: any settings do */
     void (*decide)(const gbose *g, struct gbose__round *round);
     void (*explain)(const gbose *g, struct gbose__round *round, size_t arm);
+    const struct gbose__extra *extra; /* NULL: regressions and terms are all there is */
 };
 
 struct gbose {
@@ -80,10 +101,18 @@ struct gbose {
     uint64_t decisions, learned;
     struct gbose__settings set;
     struct gbose__ridge model; /* mu; of dimension dim, or dim + 1 with an intercept as the last one */
-    struct gbose__ridge level; /* the intercept that is subtracted from rewards; dim 0 when there is none */
+    struct gbose__ridge level; /* the intercept that is subtracted from rewards, or an extra's second
+                                  regression; dim 0 when there is none */
+    double *own;               /* the extra's numbers; NULL when there is no extra */
+    size_t n_own;
     struct gbose__round round;
     struct gbose__lineage *lineage; /* what the evidence is made of, for merging (lineage.h) */
 };
+
+/* Limits that keep every later product finite: contexts are at most GBOSE_MAX_INPUT, centred ones twice
+ * that; an intercept or a score beyond these can only come from sums that have already lost all meaning. */
+#define GBOSE__MAX_FEATURE (4 * GBOSE_MAX_INPUT)
+#define GBOSE__MAX_LEVEL 1e140
 
 /* Fill round->image with R b of every arm; scores and contexts are there when decide is called. */
 void gbose__images(const gbose *g, struct gbose__round *round);

@@ -37,6 +37,7 @@ void gbose__lineage_free(struct gbose__lineage *lineage)
         gbose__free(lineage->point[i].mark);
     gbose__ridge_clear(&lineage->model);
     gbose__ridge_clear(&lineage->level);
+    gbose__free(lineage->own);
     gbose__free(lineage);
 }
 
@@ -49,7 +50,8 @@ void gbose__lineage_learned(struct gbose__lineage *lineage, uint64_t mark)
 }
 
 int gbose__lineage_loaded(struct gbose__lineage *lineage, uint64_t state, uint64_t learned,
-                          const struct gbose__ridge *model, const struct gbose__ridge *level)
+                          const struct gbose__ridge *model, const struct gbose__ridge *level,
+                          const double *own, size_t n_own)
 {
     struct gbose__point *last = &lineage->point[lineage->n - 1];
 
@@ -69,6 +71,12 @@ int gbose__lineage_loaded(struct gbose__lineage *lineage, uint64_t state, uint64
     if (gbose__ridge_copy(&lineage->model, model) ||
         (level->dim && gbose__ridge_copy(&lineage->level, level)))
         return GBOSE_ENOMEM;
+    if (own) {
+        lineage->own = gbose__alloc(n_own, sizeof *own);
+        if (!lineage->own)
+            return GBOSE_ENOMEM;
+        memcpy(lineage->own, own, n_own * sizeof *own);
+    }
     return GBOSE_OK;
 }
 

@@ -1,11 +1,13 @@
 /* Saving, loading and merging.
  *
  * A saved state is 8-byte little-endian words:
- *     magic, version, spec, dim, stream, decisions, learned, lineage, model, level (if any), checksum */
+ *     magic, version, spec, dim, stream, decisions, learned, lineage, model, level (if any), what a
+ *     learner keeps beside them (if anything), checksum */
 #include "learners/learner.h"
 
 #include <string.h>
 
+#include "core/normal.h"
 #include "learners/lineage.h"
 
 #define STATE_MAGIC UINT64_C(0x31545345534f4247) /* the bytes "GBOSEST1" */
@@ -24,6 +26,7 @@ static void write_state(const gbose *g, struct gbose__writer *w)
     gbose__ridge_write(&g->model, w);
     if (g->level.dim)
         gbose__ridge_write(&g->level, w);
+    gbose__put_doubles(w, g->own, g->n_own);
     gbose__put_u64(w, w->at ? gbose__checksum(w->at, w->size) : 0);
 }
 
@@ -70,11 +73,15 @@ static int read_state(gbose **out, struct gbose__reader *r, uint64_t checksum, g
         gbose__ridge_read(&g->model, r);
     if (!rc && !r->bad && g->level.dim)
         gbose__ridge_read(&g->level, r);
+    if (!rc && !r->bad && g->own) {
+        gbose__get_doubles(r, g->own, g->n_own);
+        r->bad |= !g->kind->extra->own_is_sane(g);
+    }
     r->bad |= g->model.steps > g->learned || g->level.steps > g->learned;
     if (!rc && (r->bad || r->left))
         rc = GBOSE_ESTATE;
     if (!rc)
-        rc = gbose__lineage_loaded(g->lineage, checksum, g->learned, &g->model, &g->level);
+        rc = gbose__lineage_loaded(g->lineage, checksum, g->learned, &g->model, &g->level, g->own, g->n_own);
     if (rc) {
         gbose_free(g);
         return rc;
@@ -134,6 +141,8 @@ int gbose_merge(gbose *into, const gbose *from)
         return rc;
     if (into->level.dim) {
         rc = gbose__ridge_merge(&level, &into->level, &from->level, old_level);
+        if (rc == GBOSE_ENUMERIC && into->kind->extra) /* it may have been replaced by the model since */
+            rc = gbose__ridge_copy(&level, &model);
         if (rc) {
             gbose__ridge_clear(&model);
             return rc;
@@ -144,6 +153,13 @@ int gbose_merge(gbose *into, const gbose *from)
     gbose__ridge_clear(&into->model);
     into->model = model;
     into->learned += since;
+    if (into->kind->extra) {
+        double remains = 0;
+        if (common.holder)
+            remains =
+                gbose__exp((double)(from->model.steps - old_model->steps) * gbose__log(from->set.forget));
+        into->kind->extra->merged(into, from, common.holder ? common.holder->own : NULL, remains);
+    }
     gbose__lineage_join(into->lineage, from->lineage, &common);
     return GBOSE_OK;
 }

@@ -2,7 +2,8 @@
 #include "learners/learner.h"
 #include "learners/options.h"
 
-#define LEARNERS(X) X(gbose) X(bose) X(action_ts) X(semi_ts) X(lin_ts) X(lin_ucb) X(eps_greedy) X(uniform)
+#define LEARNERS(X)                                                                                          \
+    X(gbose) X(bose) X(action_ts) X(semi_ts) X(lin_ts) X(lin_ucb) X(eps_greedy) X(uniform) X(gbose_auto)
 
 #define DECLARE(name) extern const struct gbose__learner gbose__##name;
 LEARNERS(DECLARE)

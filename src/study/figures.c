@@ -10,8 +10,15 @@
 #include "study/gnuplot.h"
 #include "study/groups.h"
 #include "study/plot.h"
+#include "study/tables.h"
 
+#define HIGHLIGHT 0xB00020 /* of gbose-auto, whose line is thick and on top */
 #define LOG_RATIO 30 /* of the largest to the smallest final median, beyond which an axis is logarithmic */
+
+static unsigned colour(const struct gbose__plan *plan, size_t learner)
+{
+    return gbose__is_own(plan, learner) ? HIGHLIGHT : gbose__plot_colour(learner);
+}
 
 /* ---- labels beside the ends of lines ---- */
 
@@ -154,20 +161,23 @@ static void draw_labels(FILE *to, const struct panel *p, const struct gbose__pag
 
         fprintf(to,
                 "set arrow from graph 1, graph %.5f to graph %.5f, graph %.5f nohead lw 1 lc rgb \"#%06X\"\n",
-                end, near, end, gbose__plot_colour(line->learner));
+                end, near, end, colour(plan, line->learner));
         fprintf(
             to,
             "set arrow from graph %.5f, graph %.5f to graph %.5f, graph %.5f nohead lw 1 lc rgb \"#%06X\"\n",
-            near, end, far, line->label, gbose__plot_colour(line->learner));
+            near, end, far, line->label, colour(plan, line->learner));
         fprintf(to, "set label %zu ", i + 1);
         gbose__gnuplot_string(to, gbose__plot_label(label, plan, line->learner));
-        fprintf(to, " at graph %.5f, graph %.5f left noenhanced\n", text, line->label);
+        fprintf(to, " at graph %.5f, graph %.5f left noenhanced%s\n", text, line->label,
+                gbose__is_own(plan, line->learner) ? " font \":Bold\"" : "");
     }
 }
 
 static void draw_panel(FILE *to, const struct panel *p, const struct gbose__page *page,
                        const struct gbose__group *g, size_t i, const struct gbose__plan *plan)
 {
+    size_t left = p->n;
+
     gbose__plot_panel(to, page, i);
     for (size_t k = 0; k < plan->n_learners; k++)
         fprintf(to, "unset label %zu\n", k + 1);
@@ -195,15 +205,17 @@ static void draw_panel(FILE *to, const struct panel *p, const struct gbose__page
         fprintf(
             to,
             "    data index %zu using 1:(up($2)):(up($4)) with filledcurves lc rgb \"#%06X\" notitle, \\\n",
-            p->line[k].index, gbose__plot_colour(p->line[k].learner));
-    /* In the plan's order from its end, so that the first learner is on top. */
-    for (size_t l = plan->n_learners, left = p->n; l-- > 0;)
-        for (size_t k = 0; k < p->n; k++)
-            if (p->line[k].learner == l)
-                fprintf(
-                    to,
-                    "    data index %zu using 1:(up($3)) with lines lw 2 dt %u lc rgb \"#%06X\" notitle%s\n",
-                    p->line[k].index, gbose__plot_dash(l), gbose__plot_colour(l), --left ? ", \\" : "");
+            p->line[k].index, colour(plan, p->line[k].learner));
+    /* In the plan's order from its end, so that the first learner is on top; but above all the highlighted one. */
+    for (int own = 0; own < 2; own++)
+        for (size_t l = plan->n_learners; l-- > 0;)
+            for (size_t k = 0; k < p->n; k++)
+                if (p->line[k].learner == l && gbose__is_own(plan, l) == own)
+                    fprintf(to,
+                            "    data index %zu using 1:(up($3)) with lines lw %d dt %u lc rgb \"#%06X\" "
+                            "notitle%s\n",
+                            p->line[k].index, own ? 4 : 2, own ? 1 : gbose__plot_dash(l), colour(plan, l),
+                            --left ? ", \\" : "");
 }
 
 static int finish(struct gbose__file *script, struct gbose__file *data, int rc, gbose_error *err)
@@ -313,16 +325,18 @@ static void draw_differences(FILE *script, FILE *data, const struct gbose__page 
     const struct gbose__plan *plan = s->plan;
     double low = 0, high = 0;
     size_t n = 0;
+    int own = 0;
 
     for (size_t l = 1; l < plan->n_learners; l++) {
         const struct gbose__summary *u = &all[g->world[i] * plan->n_learners + l];
         if (!has_interval(u))
             continue;
+        own |= gbose__is_own(plan, l);
         if (!n++)
             fprintf(data, "%s# %s: row, mean, low, high, colour, learner\n", *index ? "\n\n" : "",
                     plan->world[u->world]);
         fprintf(data, "%zu %.9g %.9g %.9g %u \"%s\"\n", l, u->to_first.mean, u->to_first.low,
-                u->to_first.high, gbose__plot_colour(l), plan->learner[l].label);
+                u->to_first.high, colour(plan, l), plan->learner[l].label);
         low = u->to_first.low < low ? u->to_first.low : low;
         high = u->to_first.high > high ? u->to_first.high : high;
     }
@@ -340,12 +354,20 @@ static void draw_differences(FILE *script, FILE *data, const struct gbose__page 
     fputs("set border 1\nset grid xtics back linetype 1 linecolor rgb \"#DDDDDD\" linewidth 1\n", script);
     fputs("unset arrow\nset arrow from 0, graph 0 to 0, graph 1 nohead back lw 1 lc rgb \"#808080\"\n",
           script);
-    if (n)
-        fprintf(
-            script,
-            "plot data index %zu using 2:1:3:4:5 with xerrorbars pt 7 ps 0.7 lw 2 lc rgb variable notitle\n",
-            (*index)++);
-    else
+    if (n) { /* the highlighted learner again, larger, on top of itself */
+        fprintf(script,
+                "plot data index %zu using 2:1:3:4:5 with xerrorbars pt 7 ps 0.7 lw 2 lc rgb variable "
+                "notitle%s\n",
+                *index, own ? ", \\" : "");
+        if (own)
+            fprintf(script,
+                    "    data index %zu using ($5 == %u ? $2 : NaN):1:3:4:5 with xerrorbars pt 7 ps 1.1 lw 4 "
+                    "lc rgb "
+                    "variable notitle\n",
+                    *index, HIGHLIGHT);
+        (*index)++;
+    }
+    if (!n)
         fputs("plot NaN notitle\n", script);
 }
 
@@ -375,14 +397,27 @@ static int write_differences(const struct gbose__study *s, const struct gbose__s
 
 /* ---- all of them ---- */
 
+/* What is drawn thick, in words: " The thick line is LABEL." or "". */
+static const char *highlighted(char buf[160], const struct gbose__plan *plan)
+{
+    *buf = 0;
+    for (size_t l = 0; l < plan->n_learners; l++)
+        if (gbose__is_own(plan, l) && !*buf)
+            snprintf(buf, 160, " The thick line is %.100s.", plan->learner[l].label);
+    return buf;
+}
+
 static void describe_regret(struct gbose__figure *figure, const struct gbose__plan *plan,
                             const struct gbose__group *g)
 {
+    char thick[160];
+
     snprintf(figure->name, sizeof figure->name, "regret-%s", g->name);
     snprintf(figure->caption, sizeof figure->caption,
-             "Cumulative regret%s%s: median (line) and quartiles (band) over %zu repetition%s%s.",
+             "Cumulative regret%s%s: median (line) and quartiles (band) over %zu repetition%s%s.%s",
              *g->title ? " for " : "", g->title, plan->reps, plan->reps == 1 ? "" : "s",
-             plan->learner[0].option ? ", with the parameter that was best on them" : "");
+             plan->learner[0].option ? ", with the parameter that was best on them" : "",
+             highlighted(thick, plan));
 }
 
 static void describe_differences(struct gbose__figure *figure, const struct gbose__plan *plan,

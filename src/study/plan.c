@@ -219,8 +219,12 @@ static int check_value(const struct gbose__plan *plan, size_t learner, size_t va
 
     gbose__run_spec(spec, plan, id);
     rc = gbose_new(&g, spec, 1, err);
-    if (!rc)
-        gbose_free(g);
+    if (rc)
+        return rc;
+    if (gbose_round_features(g))
+        rc = gbose__fail(err, GBOSE_ESPEC, "%s: worlds have no features of the round; leave out 'round'",
+                         spec);
+    gbose_free(g);
     return rc;
 }
 

@@ -24,6 +24,13 @@ int gbose__is_best(const struct gbose__study *s, const struct gbose__summary *al
     return 1;
 }
 
+int gbose__is_own(const struct gbose__plan *plan, size_t learner)
+{
+    const char *spec = plan->learner[learner].spec;
+
+    return strcspn(spec, ":") == 10 && !strncmp(spec, "gbose-auto", 10);
+}
+
 int gbose__any_printed(const struct gbose__plan *plan)
 {
     for (size_t w = 0; w < plan->n_worlds; w++)
@@ -108,6 +115,7 @@ void gbose__explain(FILE *to, const struct gbose__plan *plan, int details, const
 {
     char line[512];
     const char *option = common_option(plan), *quartiles = details ? " [quartiles]" : "";
+    struct gbose__paper_cell cell;
     int swept = 0;
 
     for (size_t l = 0; l < plan->n_learners; l++)
@@ -146,6 +154,17 @@ void gbose__explain(FILE *to, const struct gbose__plan *plan, int details, const
         text(to, "Printed: the median in Table 1 of the paper, which is best in hindsight.");
         fputs(after, to);
     }
+    for (size_t l = 0; l < plan->n_learners; l++)
+        if (gbose__is_own(plan, l) && gbose__paper_cell(&cell, plan->world[0])) {
+            snprintf(line, sizeof line,
+                     "%s is not of the paper: nothing is printed for it. It has no parameter, so nothing was "
+                     "chosen "
+                     "in hindsight either.",
+                     plan->learner[l].label);
+            fputs(before, to);
+            text(to, line);
+            fputs(after, to);
+        }
 }
 
 /* ---- runs.csv, curves.csv, table.csv ---- */

@@ -43,6 +43,9 @@ static inline const struct gbose__summary *gbose__summary_of(const struct gbose_
 int gbose__is_best(const struct gbose__study *s, const struct gbose__summary *all,
                    const struct gbose__summary *u);
 
+/* Is this learner the project's own, gbose-auto? Tables say that it is not of the paper, figures highlight it. */
+int gbose__is_own(const struct gbose__plan *plan, size_t learner);
+
 /* Is there a printed value for any cell? */
 int gbose__any_printed(const struct gbose__plan *plan);
 

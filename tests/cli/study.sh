@@ -122,3 +122,17 @@ same one full
 # on a terminal there is progress; a study of one value has no second phase
 script -qec "$gbose simulate --world paper:arms=20,dim=10 --learner gbose --rounds 8000 --reps 12 --threads 1 --out -" typescript >/dev/null
 grep -q "of 12 runs" typescript || fail "no progress on a terminal"
+
+# the paper's study: gbose-auto is the last row of every table and the thick line of every figure
+"$gbose" paper --quick --setup 2x2,3x2 --rounds 300 --out paper >table
+rows=$(awk '/^\|/ { row = $2; next } row != "" { print row; row = "" } END { if (row != "") print row }' paper/table.md)
+[[ $(sort -u <<<"$rows") == gbose-auto && $(wc -l <<<"$rows") == 8 ]] || fail "last rows: $rows"
+for group in 2x2 3x2; do
+    [[ $(grep -c 'lw 4 dt 1 lc rgb "#B00020"' paper/figures/regret-$group.gp) == 3 ]] || fail "no thick line: $group"
+    [[ $(grep -c 'gbose-auto.* font ":Bold"' paper/figures/regret-$group.gp) == 3 ]] || fail "no bold label: $group"
+    [[ $(grep -c 'ps 1.1 lw 4' paper/figures/difference-$group.gp) == 3 ]] || fail "no thick interval: $group"
+done
+for file in table paper/table.md paper/report.html; do
+    tr '\n' ' ' <$file | tr -s ' ' | grep -q "gbose-auto is not of the paper" || fail "$file does not say what gbose-auto is"
+done
+[[ $(grep -c "The thick line is gbose-auto" paper/report.html) -ge 2 ]] || fail "the captions do not say what is thick"

@@ -20,6 +20,7 @@ expect_error 2 "did you mean 'paper'" "$gbose" simulate --world papre --learner 
 expect_error 2 "did you mean 'shift'" "$gbose" simulate --world paper:shft=zero --learner gbose
 expect_error 2 "did you mean 'gamma'" "$gbose" simulate --world paper --learner gbose:gama=1
 expect_error 2 "gamma must be a positive number" "$gbose" simulate --world paper --learner gbose:gamma=x
+expect_error 2 "worlds have no features of the round" "$gbose" simulate --world paper --learner gbose-auto:round=2
 expect_error 2 "--world is missing" "$gbose" simulate --learner gbose
 expect_error 2 "--learner is missing" "$gbose" simulate --world paper
 expect_error 2 "--rounds must be a whole number" "${sim[@]}" --rounds -5

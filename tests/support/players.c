@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "learners/learner.h"
 
 double random_between(struct random *rng, double low, double high)
 {
@@ -43,12 +44,25 @@ const char *spec_seeded(char *buf, const char *spec, unsigned seed)
     return buf;
 }
 
-static int default_intercept(const gbose_info *info)
+int has_note(const char *spec)
 {
+    return !strncmp(spec, "gbose-auto", 10);
+}
+
+/* Options that change what a learner keeps. Returns how many. */
+static size_t list_variants(const char *variant[4], const gbose_info *info)
+{
+    size_t n = 0;
+
+    variant[n++] = NULL;
     for (size_t i = 0; i < info->n_options; i++)
         if (!strcmp(info->options[i].name, "intercept"))
-            return info->options[i].value[0] == '1';
-    return -1;
+            variant[n++] = info->options[i].value[0] == '1' ? "intercept=0" : "intercept=1";
+    if (has_option(info, "safe"))
+        variant[n++] = "safe=1";
+    if (has_option(info, "round"))
+        variant[n++] = "round=2";
+    return n;
 }
 
 static char current[SPEC_SIZE]; /* empty when no test is under way */
@@ -67,22 +81,23 @@ void for_each_spec(void (*test)(const char *spec), int flavours)
     const gbose_info *info;
 
     for (size_t i = 0; (info = gbose_learner_at(i)); i++) {
-        for (int flavour = 0; flavour < 4; flavour++) {
-            char spec[SPEC_SIZE], more[SPEC_SIZE];
-            int intercept = default_intercept(info);
+        const char *variant[4];
+        size_t n_variants = list_variants(variant, info);
 
-            if (flavour & ~flavours)
-                continue;
-            if (flavour & INTERCEPT && intercept < 0)
+        for (size_t k = 0; k < 2 * n_variants; k++) {
+            char spec[SPEC_SIZE], more[SPEC_SIZE];
+            const char *with = variant[k / 2];
+
+            if ((with && !(flavours & INTERCEPT)) || (k % 2 && !(flavours & FORGET)))
                 continue;
             snprintf(spec, sizeof spec, "%s:lambda=2.5,seed=11", info->name);
             if (has_option(info, "gamma"))
                 strcpy(spec, spec_with(more, spec, "gamma=0.3"));
             if (has_option(info, "draws"))
                 strcpy(spec, spec_with(more, spec, "draws=40"));
-            if (flavour & INTERCEPT)
-                strcpy(spec, spec_with(more, spec, intercept ? "intercept=0" : "intercept=1"));
-            if (flavour & FORGET)
+            if (with)
+                strcpy(spec, spec_with(more, spec, with));
+            if (k % 2)
                 strcpy(spec, spec_with(more, spec, "forget=0.97"));
             strcpy(current, spec);
             test(spec);
@@ -112,6 +127,18 @@ void random_arms(struct arms *arms, size_t dim, struct random *rng)
         arms->context[i] = random_between(rng, -1, 1);
 }
 
+int decide_arms(gbose *g, gbose_decision *d, const double *contexts, size_t n_arms)
+{
+    double round[2];
+
+    if (!g || !gbose_round_features(g))
+        return gbose_decide(g, d, contexts, n_arms);
+    assert_int_equal(gbose_round_features(g), 2);
+    round[0] = (double)(gbose_decisions(g) * 3 % 7) - 2.5;
+    round[1] = 1e3 + (double)(gbose_decisions(g) * 5 % 11);
+    return gbose_decide_in(g, d, contexts, n_arms, round);
+}
+
 void decide_once(gbose *g, struct outcome *outcome, struct random *rng)
 {
     size_t dim = gbose_dim(g);
@@ -119,7 +146,7 @@ void decide_once(gbose *g, struct outcome *outcome, struct random *rng)
     gbose_decision d;
 
     random_arms(&arms, dim, rng);
-    assert_int_equal(gbose_decide(g, &d, arms.context, arms.n), GBOSE_OK);
+    assert_int_equal(decide_arms(g, &d, arms.context, arms.n), GBOSE_OK);
     assert_in_range(d.ticket_size, 8, sizeof outcome->ticket);
     memcpy(outcome->ticket, d.ticket, d.ticket_size);
     outcome->size = d.ticket_size;
@@ -167,8 +194,8 @@ void assert_play_alike(gbose *a, gbose *b, size_t rounds, struct random *rng)
         double reward = random_between(rng, -2, 2);
 
         random_arms(&arms, dim, rng);
-        assert_int_equal(gbose_decide(a, &d, arms.context, arms.n), GBOSE_OK);
-        assert_int_equal(gbose_decide(b, &e, arms.context, arms.n), GBOSE_OK);
+        assert_int_equal(decide_arms(a, &d, arms.context, arms.n), GBOSE_OK);
+        assert_int_equal(decide_arms(b, &e, arms.context, arms.n), GBOSE_OK);
         assert_int_equal(d.arm, e.arm);
         assert_int_equal(d.draws, e.draws);
         assert_memory_equal(&d.probability, &e.probability, sizeof d.probability);
@@ -280,7 +307,7 @@ static size_t ridge_size(size_t dim)
 struct layout layout_of(const struct bytes *state, const gbose *g)
 {
     struct layout at = {.version = 8, .spec = 16, .checksum = state->size - 8};
-    size_t dim = gbose_dim(g), points;
+    size_t points;
 
     at.dim = at.spec + 8 + (size_t)(word_at(state, at.spec) + 7) / 8 * 8;
     at.stream = at.dim + 8;
@@ -291,15 +318,11 @@ struct layout layout_of(const struct bytes *state, const gbose *g)
     points = (size_t)word_at(state, at.lineage);
     while (points--)
         at.model += 24 + 8 * (size_t)word_at(state, at.model + 16);
-    /* a learner with an intercept has it in the model, or a level behind the model */
-    at.level = at.model + ridge_size(dim);
-    if (at.level != at.checksum) {
-        at.level = at.checksum - ridge_size(dim + 1);
-        if (at.level == at.model)
-            at.level = at.checksum;
-        else
-            assert_int_equal(at.level - at.model, ridge_size(dim));
-    }
+    at.model_dim = g->model.dim;
+    at.level_dim = g->level.dim;
+    at.level = at.model + ridge_size(at.model_dim);
+    at.own = at.level + (at.level_dim ? ridge_size(at.level_dim) : 0);
+    assert_int_equal(at.own + 8 * g->n_own, at.checksum);
     return at;
 }
 

@@ -18,8 +18,10 @@ double random_between(struct random *rng, double low, double high);
 
 enum flavour {
     PLAIN = 0,
-    INTERCEPT = 1, /* also with the intercept option the other way round than its default */
-    FORGET = 2     /* also with forget=0.97, alone and with INTERCEPT */
+    INTERCEPT =
+        1,     /* also with each option that changes what is kept: the intercept the other way round than its
+                      default, safe=1, round=2 */
+    FORGET = 2 /* also with forget=0.97, alone and with INTERCEPT */
 };
 
 /* Call test(spec) for every learner of the table, in every flavour asked for. Where a learner has them,
@@ -31,6 +33,9 @@ void for_each_spec(void (*test)(const char *spec), int flavours);
 int name_failed_spec(void **state);
 
 int has_option(const gbose_info *info, const char *name);
+
+/* Do the tickets of this spec hold a note instead of terms? */
+int has_note(const char *spec);
 
 /* A spec with further options; the result is in buf, of SPEC_SIZE bytes. */
 #define SPEC_SIZE 256
@@ -64,6 +69,10 @@ struct outcome {
 /* Where a ticket's words are, in bytes: magic, fingerprint, seed, stream, decision, arm, probability, number of
  * terms; then its numbers, the level (if there is one) before the terms. */
 enum { TICKET_FINGERPRINT = 8, TICKET_TERMS = 56, TICKET_NUMBERS = 64 };
+
+/* gbose_decide_in(), with features of the round where the learner has them: they depend on the number of the decision
+ * alone. */
+int decide_arms(gbose *g, gbose_decision *d, const double *contexts, size_t n_arms);
 
 /* Decide on random arms and copy the ticket; the reward is linear in the arm with a trend and noise. */
 void decide_once(gbose *g, struct outcome *outcome, struct random *rng);
@@ -100,9 +109,11 @@ void set_double(struct bytes *bytes, size_t offset, double value);
 /* Make the last word the right checksum of what is before it. */
 void reseal(struct bytes *bytes);
 
-/* Where things begin in a saved state, in bytes; `level` equals `checksum` when there is none. */
+/* Where things begin in a saved state, in bytes, and the dimensions of its regressions; level_dim is 0 when there
+ * is one only. `own` equals `checksum` when the learner keeps nothing else. */
 struct layout {
-    size_t version, spec, dim, stream, decisions, learned, lineage, model, level, checksum;
+    size_t version, spec, dim, stream, decisions, learned, lineage, model, level, own, checksum;
+    size_t model_dim, level_dim;
 };
 
 struct layout layout_of(const struct bytes *state, const gbose *g);

@@ -1,0 +1,69 @@
+/* Baseline trackers: what the reward will be, from what is known before the arm is drawn.
+ *
+ * A tracker predicts the reward r, and the context b of the arm that is played, from features x of the round. It
+ * is a least squares with an intercept in which a round that is k rounds old counts forget^k:
+ *
+ *     n     <- forget n + 1            xbar, rbar, bbar: the weighted means
+ *     C     = P + sum forget^k (x - xbar)(x - xbar)'
+ *     slope = C^-1 sum forget^k (x - xbar)(target - its mean)
+ *     rhat  = rbar + (x - xbar)'slope_r,      bhat likewise
+ *
+ * The intercept has no prior, so a level of any size is met at once. P is a prior on the slopes. Forgetting wears
+ * its entries too; one that has worn to 0.9 PRIOR is put back, in turn, after the round that wore it. So C^-1 is at
+ * most 1 / (0.9 PRIOR) whatever the features do: constant, collinear or zero for ever. C^-1 = R'R is kept as the triangle R, by the step of core/ridge.h. Features are scaled by their running
+ * size, and clipped, before they come here.
+ *
+ * All that a tracker knows is numbers in a row that the caller keeps, saves and loads. */
+#ifndef GBOSE_LEARNERS_TRACKERS_H
+#define GBOSE_LEARNERS_TRACKERS_H
+
+#include <stddef.h>
+
+/* The features there are, each between -GBOSE__PHI_MOST and GBOSE__PHI_MOST: of the arms' estimated scores the
+ * best, the root of its magnitude, and the mean; then the caller's own. */
+enum { GBOSE__PHI_BEST, GBOSE__PHI_ROOT, GBOSE__PHI_MEAN, GBOSE__PHI_ROUND };
+#define GBOSE__MAX_ROUND 64
+#define GBOSE__MAX_PHI (GBOSE__PHI_ROUND + GBOSE__MAX_ROUND)
+#define GBOSE__PHI_MOST 8.0
+#define GBOSE__TRACKER_PRIOR 0.1 /* PRIOR */
+
+struct gbose__trackers {
+    size_t dim;   /* of a context */
+    size_t round; /* the caller's features */
+    double *at;   /* gbose__trackers_size() numbers */
+};
+
+/* One of them: its numbers, and their names. */
+struct gbose__tracker {
+    size_t k;         /* its number in the table */
+    const char *name; /* static memory */
+    double forget;
+    size_t q; /* features */
+    size_t dim;
+    double *loss;        /* belongs to the caller: how well it has done */
+    double *n, *turn;    /* turn: the entry of P that is next to be put back */
+    double *rbar, *bbar; /* 1, dim */
+    double *xbar;        /* q */
+    double *prior;       /* q: P */
+    double *root;        /* R: row after row of the lower triangle */
+    double *slope_r;     /* q */
+    double *slope_b;     /* q rows of dim */
+};
+
+size_t gbose__trackers_count(size_t round);
+size_t gbose__trackers_size(size_t dim, size_t round);
+void gbose__trackers_init(const struct gbose__trackers *t); /* of numbers that are zero */
+int gbose__trackers_are_sane(const struct gbose__trackers *t);
+
+/* Tracker k. To visit all: begin with 0, and let v->k run to the count. */
+struct gbose__tracker gbose__tracker_at(const struct gbose__trackers *t, size_t k);
+void gbose__tracker_next(const struct gbose__trackers *t, struct gbose__tracker *v);
+
+/* rhat; bhat is written, dim numbers. */
+double gbose__tracker_predict(const struct gbose__tracker *v, const double *phi, double *bhat);
+
+/* Learn a round: by how much reward and context exceeded what predict says of the same phi. */
+void gbose__tracker_learn(const struct gbose__tracker *v, const double *phi, double error,
+                          const double *context_error);
+
+#endif

@@ -1,0 +1,229 @@
+/* Baseline trackers against weighted least squares, formed and solved in long double. */
+#include "support/check.h"
+#include "support/dense.h"
+#include "support/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learners/trackers.h"
+
+enum { DIM = 3, ROUND = 3, OUTPUTS = 1 + DIM, MAX_Q = 4 };
+
+/* Sums over rounds that are discounted by age; the first output is the reward, the others the context. */
+struct oracle {
+    size_t k, q, turn;
+    long double forget, n, x[MAX_Q], xx[MAX_Q * MAX_Q], out[OUTPUTS], x_out[MAX_Q * OUTPUTS], prior[MAX_Q];
+};
+
+/* Which features each tracker has, spelled out: those of the table in the order of the header's enum. */
+static size_t select_features(size_t k, const double *phi, long double *x)
+{
+    static const size_t which[][MAX_Q] = {{0, 1}, {0, 1}, {0, 2}, {3, 4, 5}, {3, 4, 5}, {0, 3, 4, 5}};
+    static const size_t counts[] = {2, 2, 2, 3, 3, 4};
+
+    if (k < 5)
+        return 0;
+    for (size_t i = 0; i < counts[k - 5]; i++)
+        x[i] = phi[which[k - 5][i]];
+    return counts[k - 5];
+}
+
+static void oracle_init(struct oracle *o, size_t k)
+{
+    static const long double forgets[] = {1, 0.995, 0.97, 0.85, 0.5, 0.998, 0.98, 0.995, 1, 0.99, 0.998};
+    const double none[GBOSE__MAX_PHI] = {0};
+    long double x[MAX_Q];
+
+    memset(o, 0, sizeof *o);
+    o->k = k;
+    o->forget = (double)forgets[k];
+    o->q = select_features(k, none, x);
+    for (size_t i = 0; i < o->q; i++)
+        o->prior[i] = GBOSE__TRACKER_PRIOR;
+}
+
+static void oracle_learn(struct oracle *o, const double *phi, double reward, const double *b)
+{
+    long double x[MAX_Q] = {0}, f = o->forget;
+
+    select_features(o->k, phi, x);
+    o->n = f * o->n + 1;
+    for (size_t c = 0; c < OUTPUTS; c++) {
+        long double target = c ? b[c - 1] : reward;
+        o->out[c] = f * o->out[c] + target;
+        for (size_t i = 0; i < o->q; i++)
+            o->x_out[i * OUTPUTS + c] = f * o->x_out[i * OUTPUTS + c] + x[i] * target;
+    }
+    for (size_t i = 0; i < o->q; i++) {
+        o->x[i] = f * o->x[i] + x[i];
+        for (size_t j = 0; j < o->q; j++)
+            o->xx[i * o->q + j] = f * o->xx[i * o->q + j] + x[i] * x[j];
+    }
+    for (size_t i = 0; i < o->q; i++)
+        o->prior[i] *= f;
+    for (size_t i = 0; i < o->q && o->prior[o->turn] <= 0.9L * GBOSE__TRACKER_PRIOR; i++) {
+        o->prior[o->turn] = GBOSE__TRACKER_PRIOR;
+        o->turn = (o->turn + 1) % o->q;
+    }
+}
+
+static void oracle_predict(const struct oracle *o, const double *phi, long double *out)
+{
+    long double x[MAX_Q] = {0};
+    struct dense m;
+
+    select_features(o->k, phi, x);
+    for (size_t c = 0; c < OUTPUTS; c++) {
+        out[c] = o->out[c] / o->n;
+        if (!o->q)
+            continue;
+        dense_init(&m, o->q, 1, 1);
+        for (size_t i = 0; i < o->q; i++) {
+            m.prior[i] = o->prior[i];
+            m.y[i] = o->x_out[i * OUTPUTS + c] - o->x[i] * o->out[c] / o->n;
+            for (size_t j = 0; j < o->q; j++)
+                m.evidence[i * o->q + j] = o->xx[i * o->q + j] - o->x[i] * o->x[j] / o->n;
+        }
+        dense_solve(&m);
+        for (size_t i = 0; i < o->q; i++)
+            out[c] += m.mu[i] * (x[i] - o->x[i] / o->n);
+        dense_clear(&m);
+    }
+}
+
+struct world {
+    struct gbose__trackers t;
+    struct oracle oracle[11];
+    size_t count;
+};
+
+static void begin(struct world *w)
+{
+    w->t = (struct gbose__trackers){DIM, ROUND, calloc(gbose__trackers_size(DIM, ROUND), sizeof(double))};
+    assert_non_null(w->t.at);
+    gbose__trackers_init(&w->t);
+    w->count = gbose__trackers_count(ROUND);
+    assert_int_equal(w->count, 11);
+    for (size_t k = 0; k < w->count; k++) {
+        oracle_init(&w->oracle[k], k);
+        assert_int_equal(gbose__tracker_at(&w->t, k).q, w->oracle[k].q);
+        assert_true(gbose__tracker_at(&w->t, k).forget == (double)w->oracle[k].forget);
+    }
+}
+
+static void learn(struct world *w, const double *phi, double reward, const double *b)
+{
+    struct gbose__tracker v = gbose__tracker_at(&w->t, 0);
+
+    for (; v.k < w->count; gbose__tracker_next(&w->t, &v)) {
+        double error[DIM], rhat = gbose__tracker_predict(&v, phi, error);
+
+        for (size_t i = 0; i < DIM; i++)
+            error[i] = b[i] - error[i];
+        gbose__tracker_learn(&v, phi, reward - rhat, error);
+        oracle_learn(&w->oracle[v.k], phi, reward, b);
+    }
+}
+
+static void compare(const struct world *w, const double *phi, double scale, double tolerance)
+{
+    assert_true(gbose__trackers_are_sane(&w->t));
+    for (size_t k = 0; k < w->count; k++) {
+        long double expected[OUTPUTS];
+        struct gbose__tracker v = gbose__tracker_at(&w->t, k);
+        double bhat[DIM], rhat = gbose__tracker_predict(&v, phi, bhat);
+
+        oracle_predict(&w->oracle[k], phi, expected);
+        assert_that(fabsl(rhat - expected[0]) <= scale * tolerance, "tracker %zu: %.17g, not %.17Lg", k, rhat,
+                    expected[0]);
+        for (size_t i = 0; i < DIM; i++)
+            assert_that(fabsl(bhat[i] - expected[1 + i]) <= scale * tolerance,
+                        "tracker %zu: %.17g, not %.17Lg", k, bhat[i], expected[1 + i]);
+    }
+}
+
+static void draw(struct random *r, double *phi, double *b)
+{
+    for (size_t i = 0; i < GBOSE__PHI_ROUND + ROUND; i++)
+        phi[i] = random_normal(r) * (1 + (double)i) / 3 + 0.7;
+    for (size_t i = 0; i < DIM; i++)
+        b[i] = 0.4 * phi[i] - 0.3 * phi[3 + i] + random_normal(r);
+}
+
+static void predictions_are_those_of_least_squares(void **state)
+{
+    struct random r = {71};
+    struct world w;
+    double phi[GBOSE__MAX_PHI], b[DIM];
+
+    (void)state;
+    begin(&w);
+    for (int t = 0; t < 600; t++) {
+        draw(&r, phi, b);
+        if (t)
+            compare(&w, phi, 10, 1e-11);
+        learn(&w, phi, 5 + 2 * phi[0] - phi[4] + random_normal(&r), b);
+    }
+    free(w.t.at);
+}
+
+/* Features that are of no use, for long: one constant, one always zero, two the same, one that wakes up now and
+ * then; the level is large. The triangle stays bounded and the predictions right. */
+static void useless_features_do_no_harm_for_long(void **state)
+{
+    struct random r = {72};
+    struct world w;
+    double phi[GBOSE__MAX_PHI] = {0}, b[DIM];
+
+    (void)state;
+    begin(&w);
+    for (int t = 1; t <= 200000; t++) {
+        phi[GBOSE__PHI_BEST] = random_normal(&r);
+        phi[GBOSE__PHI_ROOT] = t % 5000 ? 0 : 8;
+        phi[GBOSE__PHI_MEAN] = phi[GBOSE__PHI_BEST];
+        phi[GBOSE__PHI_ROUND] = 1;
+        phi[GBOSE__PHI_ROUND + 1] = random_normal(&r);
+        phi[GBOSE__PHI_ROUND + 2] = phi[GBOSE__PHI_ROUND + 1];
+        for (size_t i = 0; i < DIM; i++)
+            b[i] = 1e3 + phi[0] + random_normal(&r);
+        learn(&w, phi, 1e3 + 3 * phi[0] + random_normal(&r), b);
+        if (t % 40000 == 0 || t == 5003)
+            compare(&w, phi, 1e3, 1e-9);
+    }
+    free(w.t.at);
+}
+
+/* The largest rewards and contexts there are, in turn with small ones. */
+static void numbers_of_any_size_stay_finite(void **state)
+{
+    struct random r = {73};
+    struct world w;
+    double phi[GBOSE__MAX_PHI], b[DIM];
+
+    (void)state;
+    begin(&w);
+    for (int t = 0; t < 3000; t++) {
+        double scale = t % 7 ? 1e-100 : 1e120;
+
+        for (size_t i = 0; i < GBOSE__PHI_ROUND + ROUND; i++)
+            phi[i] = random_below(&r, 2) ? 8 : -8;
+        for (size_t i = 0; i < DIM; i++)
+            b[i] = random_below(&r, 2) ? scale : -scale;
+        learn(&w, phi, random_below(&r, 2) ? scale : -scale, b);
+        assert_true(gbose__trackers_are_sane(&w.t));
+    }
+    free(w.t.at);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(predictions_are_those_of_least_squares),
+        cmocka_unit_test(useless_features_do_no_harm_for_long),
+        cmocka_unit_test(numbers_of_any_size_stay_finite),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
