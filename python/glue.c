@@ -50,7 +50,7 @@ static int is_ready(PyArrayObject *a, size_t dim)
            PyArray_CHKFLAGS(a, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED) && (size_t)PyArray_DIM(a, 1) == dim;
 }
 
-int64_t py_decide(gbose *g, py_block *block, uintptr_t contexts)
+int64_t py_decide(gbose *g, py_block *block, uintptr_t contexts, const double *round)
 {
     PyArrayObject *array = (PyArrayObject *)contexts;
     gbose_decision d;
@@ -66,7 +66,7 @@ int64_t py_decide(gbose *g, py_block *block, uintptr_t contexts)
     n_arms = (size_t)PyArray_DIM(array, 0);
     if (n_arms < 1 || n_arms > block->n_arms)
         return PY_NOT_YET;
-    rc = gbose_decide(g, &d, PyArray_DATA(array), n_arms);
+    rc = gbose_decide_in(g, &d, PyArray_DATA(array), n_arms, round);
     if (rc)
         return rc;
     draws = d.draws;

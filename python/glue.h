@@ -22,9 +22,9 @@ int py_block_reserve(py_block *block, const gbose *g, size_t n_arms);
  * again. Nothing has happened. */
 static const int PY_NOT_YET = -1000;
 
-/* gbose_decide() into a block: the arm, or a negative code, PY_NOT_YET among them.
+/* gbose_decide_in() into a block: the arm, or a negative code, PY_NOT_YET among them.
  *   contexts  id() of a numpy array, which the caller holds. Getting at its memory through a buffer would cost more than
  *             deciding among a few arms. */
-int64_t py_decide(gbose *g, py_block *block, uintptr_t contexts);
+int64_t py_decide(gbose *g, py_block *block, uintptr_t contexts, const double *round);
 
 #endif

@@ -7,7 +7,7 @@ alike. See Bandit for the everyday use, simulate() for studies, gbose.adapters f
 packages.
 """
 
-from ._bandit import Bandit, Decision, Decisions, load
+from ._bandit import Bandit, Decision, Decisions, Diagnosis, load
 from ._errors import Error
 from ._gbose import ffi as _ffi
 from ._gbose import lib as _lib
@@ -21,6 +21,7 @@ __all__ = [
     "Bandit",
     "Decision",
     "Decisions",
+    "Diagnosis",
     "Error",
     "Info",
     "Option",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from struct import unpack_from
-from typing import Any, Iterator, Sequence, Union
+from typing import Any, Iterator, NamedTuple, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ _ndarray = np.ndarray
 _from_buffer = ffi.from_buffer
 _decide = lib.py_decide
 _NOT_YET = lib.PY_NOT_YET
+_NULL = ffi.NULL
 _learn = lib.gbose_learn
 
 
@@ -128,6 +129,37 @@ def make_spec(learner: str, options: dict[str, Number | None]) -> str:
     return learner + ("," if ":" in learner else ":") + ",".join(given)
 
 
+class Diagnosis(NamedTuple):
+    """What gbose-auto has found out: see docs/learners/gbose-auto.md. `plain` is a linear learner with an intercept."""
+
+    rounds: int  # rewards that all this rests on
+    baseline: float  # the shift v of late
+    drift: float  # by how much it moves in a round
+    residual: float  # root mean square of what the baseline leaves
+    removed: float  # share of the variance that the baseline removes
+    tracker: str  # what the baseline follows now
+    tracker_forget: float  # and how fast it forgets: a round k rounds ago counts tracker_forget ** k
+    lone: float  # share of the rounds in which one arm survived
+    full: bool  # which estimate chooses now: that of all rounds, or the orthogonal one
+    hausman: float  # size of the plain estimate's error in the effects that coins have shown
+    df: float  # its mean if a plain linear learner is right
+    p_value: float  # probability that it is ever as large then
+    misled: bool  # is a plain linear learner misled here (p_value at most 0.05)?
+    bias: float  # by how much: root mean square over the arms played of the error of its estimate
+    bias_noise: float  # what noise alone would make of `bias`
+
+    def __str__(self) -> str:
+        estimate = "the estimate of all rounds" if self.full else "the orthogonal estimate"
+        plain = "is misled here" if self.misled else "shows no sign of being misled here"
+        return (
+            f"after {self.rounds} rewards\n"
+            f"  baseline     {self.baseline:.4g}, moving by {self.drift:.2g} a round; it follows {self.tracker}\n"
+            f"  noise        {self.residual:.4g} is left; the baseline removes {100 * self.removed:.0f}% of the variance\n"
+            f"  choosing     by {estimate}; one arm survived in {100 * self.lone:.0f}% of the rounds\n"
+            f"  plain linear {plain} (p = {self.p_value:.2g}): error {self.bias:.2g}, by noise alone {self.bias_noise:.2g}"
+        )
+
+
 class Bandit:
     """A contextual bandit.
 
@@ -137,16 +169,17 @@ class Bandit:
     options  of the learner, instead of writing them into the spec: gamma=0.1, lambda_=2
 
     >>> import gbose, numpy as np
-    >>> bandit = gbose.Bandit("gbose", dim=2, seed=1, gamma=1, intercept=1)
-    >>> rng = np.random.default_rng(1)
-    >>> for day in range(5000):
+    >>> bandit = gbose.Bandit("gbose-auto", dim=2, seed=1)
+    >>> rng, wrong = np.random.default_rng(1), 0
+    >>> for day in range(1000):
     ...     contexts = rng.uniform(size=(3, 2))                      # three arms of two features
     ...     decision = bandit.decide(contexts)
     ...     weekday = 0.1 * (day % 7)                                # moves the reward of every arm alike
     ...     reward = contexts[decision.arm] @ [0.7, -0.4] + weekday
     ...     bandit.learn(decision.ticket, reward)
-    >>> np.round(bandit.coef, 1)
-    array([ 0.7, -0.4])
+    ...     wrong += decision.arm != np.argmax(contexts @ [0.7, -0.4])
+    >>> wrong < 50
+    True
 
     A bandit may be shared by threads: calls on it take turns. Different bandits are independent, and the C code runs
     without the GIL.
@@ -154,7 +187,7 @@ class Bandit:
 
     __slots__ = ("_g", "_block", "_view", "_dim", "_lock", "_acquire", "_release", "_many", "__weakref__")
 
-    def __init__(self, learner: str = "gbose", dim: int = 1, seed: int | None = None, **options: Number) -> None:
+    def __init__(self, learner: str = "gbose-auto", dim: int = 1, seed: int | None = None, **options: Number) -> None:
         out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
         if not isinstance(learner, str):
             raise TypeError(f"learner must be a str, not {type(learner).__name__}")
@@ -182,27 +215,40 @@ class Bandit:
 
     # ---- a round ----
 
-    def decide(self, contexts: ArrayLike) -> Decision:
+    def decide(self, contexts: ArrayLike, round: ArrayLike | None = None) -> Decision:
         """Choose an arm.
 
         contexts  (n_arms, dim): the features of each arm. A C-contiguous array of float64 is used as it is; anything
                   else that numpy makes numbers of is copied. The number of arms may differ from round to round.
+        round     (round_features,): features of the round, for a learner that has them ("gbose-auto:round=3"): what
+                  moves the rewards of all arms alike, as far as it is known beforehand. They have no part in the
+                  choice, but make the noise smaller.
         """
         if type(contexts) is not _ndarray:
             contexts = as_doubles(contexts, "contexts", (None, self._dim))
+        features = _NULL if round is None else self._round(round)
         self._acquire()
         try:
-            arm = _decide(self._g, self._block, id(contexts))
+            arm = _decide(self._g, self._block, id(contexts), features)
             if arm >= 0:
                 return Decision(arm, len(contexts), self._view[: self._block.size])
             if arm == _NOT_YET:
                 contexts = self._prepare(contexts)
-                arm = _decide(self._g, self._block, id(contexts))
+                arm = _decide(self._g, self._block, id(contexts), features)
                 if arm >= 0:
                     return Decision(arm, len(contexts), self._view[: self._block.size])
         finally:
             self._release()
+        if self._g and round is None and self.round_features:
+            raise Error(f"this learner has {self.round_features} features of the round: decide(contexts, round)")
         raise self._failure(arm)
+
+    def _round(self, round: ArrayLike) -> Any:
+        """Features of the round, for C."""
+        n = self.round_features
+        if not n:
+            raise Error("this learner has no features of the round")
+        return _from_buffer(_DOUBLES, as_doubles(round, "round", (n,)))
 
     def _prepare(self, contexts: Array) -> Array:
         """An array that py_decide() takes, and room for it in the block."""
@@ -250,7 +296,8 @@ class Bandit:
         tickets   False: none are made, which is faster
         threads   rounds side by side; the result is the same
 
-        The bandit's own stream, from which decide() draws, stays where it is.
+        The bandit's own stream, from which decide() draws, stays where it is. A learner with features of the round is
+        refused.
 
         >>> import gbose, numpy as np
         >>> bandit = gbose.Bandit("gbose", dim=2, seed=1)
@@ -269,6 +316,8 @@ class Bandit:
         with self._lock:
             if not self._g:
                 raise self._failure(lib.GBOSE_EINVAL)
+            if lib.gbose_round_features(self._g):
+                raise Error("a learner with features of the round decides one by one: decide(contexts, round)")
             if stream is None and first is None:
                 stream, first = _MANY_STREAM, self._many
                 self._many += n_rounds
@@ -352,6 +401,32 @@ class Bandit:
     def dim(self) -> int:
         """The number of features of an arm."""
         return int(self._dim)
+
+    @property
+    def round_features(self) -> int:
+        """The number of features of the round that decide() takes."""
+        with self._open():
+            return int(lib.gbose_round_features(self._g))
+
+    def diagnose(self) -> Diagnosis:
+        """What gbose-auto has found out about the place it works in; print() it. Other learners cannot tell.
+
+        >>> import gbose
+        >>> world = gbose.World("paper:arms=2,dim=3,shift=log-sine")
+        >>> bandit = gbose.Bandit("gbose-auto", dim=world.dim, seed=1)
+        >>> for t in range(2000):
+        ...     decision = bandit.decide(world.next().contexts)
+        ...     bandit.learn(decision.ticket, world.play(decision.arm)[0])
+        >>> diagnosis = bandit.diagnose()
+        >>> diagnosis.rounds, diagnosis.misled
+        (2000, True)
+        """
+        with self._open():
+            d = ffi.new("gbose_diagnosis *")
+            check(lib.gbose_diagnose(self._g, d))
+            values = {name: getattr(d, name) for name in Diagnosis._fields}
+            values.update(tracker=ffi.string(d.tracker).decode(), full=bool(d.full), misled=bool(d.misled))
+            return Diagnosis(**values)
 
     @property
     def spec(self) -> str:

@@ -120,7 +120,7 @@ class MABWiser:
     def __init__(
         self,
         arms: Sequence[Hashable],
-        learner: str = "gbose",
+        learner: str = "gbose-auto",
         seed: int | None = 1,
         constant: bool = True,
         **options: Number,
@@ -219,7 +219,7 @@ class OBPPolicy:
         self,
         n_actions: int,
         dim: int,
-        learner: str = "gbose",
+        learner: str = "gbose-auto",
         len_list: int = 1,
         batch_size: int = 1,
         random_state: int | None = None,
@@ -287,7 +287,7 @@ class CobaLearner:
 
     def __init__(
         self,
-        learner: str = "gbose",
+        learner: str = "gbose-auto",
         seed: int | None = 1,
         features: Callable[[Any, Sequence[Any]], ArrayLike] | None = None,
         index: bool = False,

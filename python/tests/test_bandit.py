@@ -137,6 +137,48 @@ def test_merge(rng):
         centre.merge(state)
 
 
+# ---- what gbose-auto has more ----
+
+
+def test_features_of_the_round(rng):
+    """Known beforehand, the hour takes its share out of the noise."""
+    knows, guesses = gbose.Bandit("gbose-auto", dim=2, seed=1, round=2), gbose.Bandit("gbose-auto", dim=2, seed=1)
+    assert (knows.round_features, guesses.round_features) == (2, 0)
+    for t in range(1500):
+        contexts, hour = rng.normal(size=(3, 2)), rng.normal(size=2)
+        for bandit, more in [(knows, (hour,)), (guesses, ())]:
+            decision = bandit.decide(contexts, *more)
+            bandit.learn(decision.ticket, contexts[decision.arm] @ [1, -1] + hour @ [2, 1] + 0.1 * rng.normal())
+    assert knows.diagnose().residual < 0.3 * guesses.diagnose().residual
+    assert knows.diagnose().removed > 0.9
+    for use in [
+        lambda: knows.decide(contexts),
+        lambda: knows.decide(contexts, [1.0]),
+        lambda: knows.decide(contexts, [[1.0, 2.0]]),
+        lambda: knows.decide(contexts, [1.0, np.nan]),
+        lambda: knows.decide(contexts, ["a", "b"]),
+        lambda: guesses.decide(contexts, hour),
+        lambda: knows.decide_many(np.zeros((2, 3, 2))),
+    ]:
+        with pytest.raises(gbose.Error):
+            use()
+    assert knows.decisions == 1500
+
+
+def test_diagnosis(rng):
+    bandit = gbose.Bandit("gbose-auto", dim=3, seed=1)
+    assert bandit.diagnose().rounds == 0
+    play(bandit, rng, 1500, shift=0.01)
+    diagnosis = bandit.diagnose()
+    assert diagnosis.rounds == 1500 and 0 <= diagnosis.removed <= 1 and 0 <= diagnosis.lone <= 1
+    assert diagnosis.baseline == pytest.approx(15, abs=1)
+    assert diagnosis.drift == pytest.approx(0.01, abs=0.005)
+    assert "after 1500 rewards" in str(diagnosis) and diagnosis.tracker in str(diagnosis)
+    with pytest.raises(gbose.Error) as caught:
+        gbose.Bandit("gbose", dim=3).diagnose()
+    assert caught.value.name == "ELEARNER"
+
+
 # ---- many rounds ----
 
 

@@ -138,6 +138,8 @@ def test_use_after_close(bandit):
         lambda: bandit.rounds,
         lambda: bandit.decisions,
         lambda: bandit.spec,
+        lambda: bandit.round_features,
+        lambda: bandit.diagnose(),
         lambda: bandit.save(),
         lambda: bandit.stream(1),
         lambda: pickle.dumps(bandit),
