@@ -94,10 +94,12 @@ class Decisions(Sequence[Decision]):
     tickets      a list of bytes, or None if none were asked for
     """
 
-    def __init__(self, arm: NDArray[np.int64], pmf: Array, room: NDArray[np.uint8] | None, size: Any) -> None:
+    def __init__(
+        self, arm: NDArray[np.intp], probability: Array, pmf: Array, room: NDArray[np.uint8] | None, size: Any
+    ) -> None:
         self.arm = arm
+        self.probability = probability
         self.pmf = pmf
-        self.probability: Array = np.take_along_axis(pmf, arm[:, None], 1)[:, 0]
         self._room = room
         self._size = size
 
@@ -113,7 +115,7 @@ class Decisions(Sequence[Decision]):
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
             room, size = (None, None) if self._room is None else (self._room[i], self._size[i])
-            return Decisions(self.arm[i], self.pmf[i], room, size)
+            return Decisions(self.arm[i], self.probability[i], self.pmf[i], room, size)
         ticket = b"" if self._room is None else self._room[i, : self._size[i]].tobytes()
         return Decision(int(self.arm[i]), self.pmf.shape[1], self.pmf[i].tobytes() + bytes(8) + ticket)
 
@@ -187,7 +189,7 @@ class Bandit:
 
     __slots__ = ("_g", "_block", "_view", "_dim", "_lock", "_acquire", "_release", "_many", "__weakref__")
 
-    def __init__(self, learner: str = "gbose-auto", dim: int = 1, seed: int | None = None, **options: Number) -> None:
+    def __init__(self, learner: str = "gbose-auto", dim: int = 0, seed: int | None = None, **options: Number) -> None:
         out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
         if not isinstance(learner, str):
             raise TypeError(f"learner must be a str, not {type(learner).__name__}")
@@ -364,7 +366,7 @@ class Bandit:
         for code in codes:
             if code:
                 raise self._failure(code)
-        return Decisions(arm.astype(np.int64), pmf, room, size)
+        return Decisions(arm.view(np.intp), probability, pmf, room, size)
 
     # ---- what it knows ----
 
