@@ -2,6 +2,7 @@
  *     prepare LEARNER ARMS DIM TRAINING FILE    write a workload (workload.h) after TRAINING rounds, and the learner's
  *                                      state to FILE.state  ->  survivors a round, on average, if it is gbose; else 0
  *     LEARNER FILE SECONDS             ->  microseconds of CPU per round: decide and learn
+ *     count FILE ROUNDS                ->  0, after that many rounds: for counting instructions
  *     decide FILE SECONDS              ->  the same without learning, from gbose_decide_many
  *     apply|update DIM SECONDS         ->  microseconds of one y = R x, or one rank-one step
  *     bandwidth - SECONDS              ->  Gbyte/s of reading memory that no cache holds
@@ -221,6 +222,17 @@ static double time_learner(const char *path, double seconds)
     result = time_rounds(play, &r, seconds);
     rounds_close(&r);
     return result;
+}
+
+static double play_rounds(const char *path, size_t rounds)
+{
+    struct rounds r;
+
+    rounds_open(&r, path);
+    for (size_t t = 0; t < rounds; t++)
+        play(&r, t);
+    rounds_close(&r);
+    return 0;
 }
 
 static double time_decide(const char *path, double seconds)
@@ -473,6 +485,8 @@ int main(void)
             answer = time_threads(n, path, seconds);
         else if (sscanf(line, "learners %zu %lf", &n, &seconds) == 2)
             answer = time_crowd(n, seconds);
+        else if (sscanf(line, "count %511s %zu", path, &n) == 2)
+            answer = play_rounds(path, n);
         else if (sscanf(line, "bandwidth - %lf", &seconds) == 1)
             answer = time_bandwidth(seconds);
         else if (sscanf(line, "peak - %lf", &seconds) == 1)

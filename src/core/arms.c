@@ -135,7 +135,7 @@ static size_t tile_size(size_t stride)
 
 size_t gbose__tiles(size_t n, size_t stride)
 {
-    return (n + GBOSE__TILE - 1) / GBOSE__TILE * tile_size(stride);
+    return n > FEW ? (n + GBOSE__TILE - 1) / GBOSE__TILE * tile_size(stride) : 0;
 }
 
 static float *tile_at(const struct gbose__arms *scratch, size_t position, size_t stride)

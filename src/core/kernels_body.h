@@ -147,15 +147,17 @@ static inline void add_up(double *out, const struct lanes *s)
     }
 }
 
-/* The dot products of ROWS rows with x. */
+/* The dot products of ROWS rows with x, n > 0. The first products begin the sums. */
 static inline void dots(double *out, const double *const *row, const double *x, size_t n)
 {
     struct lanes s[ROWS];
 
-    for (size_t r = 0; r < ROWS; r++)
-        for (size_t p = 0; p < PARTS; p++)
-            s[r].part[p] = (vec){0};
-    for (size_t i = 0; i < n; i += GBOSE__LANES)
+    for (size_t p = 0; p < PARTS; p++) {
+        vec v = load(x + p * VEC_DOUBLES);
+        for (size_t r = 0; r < ROWS; r++)
+            s[r].part[p] = load(row[r] + p * VEC_DOUBLES) * v;
+    }
+    for (size_t i = GBOSE__LANES; i < n; i += GBOSE__LANES)
         for (size_t p = 0; p < PARTS; p++) {
             vec v = load(x + i + p * VEC_DOUBLES);
             for (size_t r = 0; r < ROWS; r++)
@@ -164,15 +166,19 @@ static inline void dots(double *out, const double *const *row, const double *x, 
     add_up(out, s);
 }
 
-/* The squared distances of ROWS rows from x. */
+/* The squared distances of ROWS rows from x, n > 0. */
 static inline void squares(double *out, const double *const *row, const double *x, size_t n)
 {
     struct lanes s[ROWS];
 
-    for (size_t r = 0; r < ROWS; r++)
-        for (size_t p = 0; p < PARTS; p++)
-            s[r].part[p] = (vec){0};
-    for (size_t i = 0; i < n; i += GBOSE__LANES)
+    for (size_t p = 0; p < PARTS; p++) {
+        vec v = load(x + p * VEC_DOUBLES);
+        for (size_t r = 0; r < ROWS; r++) {
+            vec z = load(row[r] + p * VEC_DOUBLES) - v;
+            s[r].part[p] = z * z;
+        }
+    }
+    for (size_t i = GBOSE__LANES; i < n; i += GBOSE__LANES)
         for (size_t p = 0; p < PARTS; p++) {
             vec v = load(x + i + p * VEC_DOUBLES);
             for (size_t r = 0; r < ROWS; r++) {
@@ -183,40 +189,42 @@ static inline void squares(double *out, const double *const *row, const double *
     add_up(out, s);
 }
 
-/* Rows i, i + 1, ... of a list; past its end the last one, whose result is then not wanted. */
-static inline size_t take_rows(const double **row, const double *rows, const size_t *index, size_t i,
-                               size_t n, size_t stride)
+/* One of the two above, for each of n rows. The last ROWS overlap those before, or if n is less, the last row stands
+ * in for those that are missing. */
+static inline void for_all_rows(void (*kernel)(double *, const double *const *, const double *, size_t),
+                                double *out, const double *rows, const size_t *index, const double *x,
+                                size_t n, size_t stride)
 {
+    const double *row[ROWS];
+    double sum[ROWS];
+
+    for (size_t i = 0; i < n && n >= ROWS; i += ROWS) {
+        size_t at = i + ROWS <= n ? i : n - ROWS;
+
+        for (size_t r = 0; r < ROWS; r++)
+            row[r] = rows + (index ? index[at + r] : at + r) * stride;
+        kernel(out + at, row, x, stride);
+    }
+    if (n == 0 || n >= ROWS)
+        return;
     for (size_t r = 0; r < ROWS; r++) {
-        size_t k = i + r < n ? i + r : n - 1;
+        size_t k = r < n ? r : n - 1;
         row[r] = rows + (index ? index[k] : k) * stride;
     }
-    return n - i < ROWS ? n - i : ROWS;
+    kernel(sum, row, x, stride);
+    for (size_t r = 0; r < n; r++)
+        out[r] = sum[r];
 }
 
 static void all_dots(double *out, const double *rows, const double *x, size_t n, size_t stride)
 {
-    for (size_t i = 0; i < n; i += ROWS) {
-        const double *row[ROWS];
-        double sum[ROWS];
-        size_t count = take_rows(row, rows, NULL, i, n, stride);
-
-        dots(sum, row, x, stride);
-        memcpy(out + i, sum, count * sizeof(double));
-    }
+    for_all_rows(dots, out, rows, NULL, x, n, stride);
 }
 
 static void all_squares(double *out, const double *rows, const size_t *index, const double *x, size_t n,
                         size_t stride)
 {
-    for (size_t i = 0; i < n; i += ROWS) {
-        const double *row[ROWS];
-        double sum[ROWS];
-        size_t count = take_rows(row, rows, index, i, n, stride);
-
-        squares(sum, row, x, stride);
-        memcpy(out + i, sum, count * sizeof(double));
-    }
+    for_all_rows(squares, out, rows, index, x, n, stride);
 }
 
 /* ---- the triangle ---- */
@@ -234,16 +242,27 @@ static struct gbose__span find_span(const double *x, size_t stride)
     return s;
 }
 
-/* Rows j, j + 1, ..., of the triangle times x. They are of one length, since ROWS divides GBOSE__LANES. */
-static inline void triangle_dots(double *out, const double *root, size_t j, size_t dim, const double *x,
-                                 struct gbose__span s)
+/* Rows j, j + 1, ... of the triangle. They are of one length, since ROWS divides GBOSE__LANES; past the last one it
+ * stands in for those that are missing. */
+static inline void find_rows(const double **row, const double *root, size_t j, size_t dim)
 {
-    size_t width = gbose__pad(j + 1), end = width < s.end ? width : s.end;
-    const double *row[ROWS];
+    for (size_t r = 0; r < ROWS; r++)
+        row[r] = root + gbose__triangle_row(j + r < dim ? j + r : dim - 1);
+}
+
+/* Such rows, of some width, times x. */
+static inline void span_dots(double *out, const double *const *row, size_t width, const double *x,
+                             struct gbose__span s)
+{
+    size_t end = width < s.end ? width : s.end;
+    const double *part[ROWS];
 
     for (size_t r = 0; r < ROWS; r++)
-        row[r] = root + gbose__triangle_row(j) + (j + r < dim ? r : 0) * width + s.begin;
-    dots(out, row, x + s.begin, end > s.begin ? end - s.begin : 0);
+        part[r] = row[r] + s.begin;
+    if (end > s.begin)
+        dots(out, part, x + s.begin, end - s.begin);
+    else
+        memset(out, 0, ROWS * sizeof(double));
 }
 
 static void triangle_apply(double *out, const double *root, size_t dim, const double *x, const size_t *index,
@@ -264,9 +283,17 @@ static void triangle_apply(double *out, const double *root, size_t dim, const do
             to[a] = out + i * stride;
             span[a] = find_span(in[a], stride);
         }
-        for (size_t j = 0; j < dim; j += ROWS)
+        for (size_t j = 0; j < dim; j += ROWS) {
+            size_t width = gbose__pad(j + 1);
+            const double *row[ROWS];
+
+            find_rows(row, root, j, dim);
             for (size_t a = 0; a < size; a++)
-                triangle_dots(to[a] + j, root, j, dim, in[a], span[a]);
+                if (span[a].begin == 0 && span[a].end >= width)
+                    dots(to[a] + j, row, in[a], width);
+                else
+                    span_dots(to[a] + j, row, width, in[a], span[a]);
+        }
         for (size_t a = 0; a < size; a++)
             for (size_t j = dim; j < stride; j++)
                 to[a][j] = 0;
@@ -334,8 +361,12 @@ static double triangle_step(double *root, size_t dim, double *sum, double *work,
            *alpha = active + stride, *root_alpha = alpha + stride + GBOSE__LANES, last;
     struct gbose__span s = find_span(x, stride);
 
-    for (size_t j = s.begin; j < dim; j += ROWS)
-        triangle_dots(f + j, root, j, dim, x, s);
+    for (size_t j = s.begin; j < dim; j += ROWS) {
+        const double *row[ROWS];
+
+        find_rows(row, root, j, dim);
+        span_dots(f + j, row, gbose__pad(j + 1), x, s);
+    }
     for (size_t j = dim; j < stride; j++)
         f[j] = 0;
     last = find_factors(scale, back, active, alpha, root_alpha, f, w, s.begin, stride);
