@@ -8,7 +8,8 @@
  *     bandwidth - SECONDS              ->  Gbyte/s of reading memory that no cache holds
  *     peak - SECONDS                   ->  Gflop/s of multiply-adds on registers, fused where the processor can
  *     learners COUNT SECONDS           ->  microseconds of CPU per round, COUNT learners of dimension 20 in turn
- *     threads COUNT FILE SECONDS       ->  rounds a second of wall time of gbose_decide_many on COUNT threads */
+ *     threads wall|cpu COUNT FILE SECONDS  ->  rounds a second, of wall time or of CPU, of gbose_decide_many on COUNT
+ *                                      threads that share a learner */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -271,7 +272,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-static double time_threads(size_t count, const char *path, double seconds)
+static double time_threads(int cpu, size_t count, const char *path, double seconds)
 {
     struct worker worker[64];
     pthread_t thread[64];
@@ -286,13 +287,13 @@ static double time_threads(size_t count, const char *path, double seconds)
         worker[i].r.g = shared;
         worker[i].seconds = seconds;
     }
-    begin = wall_seconds();
+    begin = cpu ? cpu_seconds() : wall_seconds();
     for (size_t i = 0; i < count; i++)
         if (pthread_create(&thread[i], NULL, work, &worker[i]))
             die("cannot start a thread");
     for (size_t i = 0; i < count; i++)
         pthread_join(thread[i], NULL);
-    seconds = wall_seconds() - begin;
+    seconds = (cpu ? cpu_seconds() : wall_seconds()) - begin;
     for (size_t i = 0; i < count; i++) {
         done += (double)worker[i].r.done;
         worker[i].r.g = NULL;
@@ -481,8 +482,8 @@ int main(void)
 
         if (sscanf(line, "prepare %63s %zu %zu %zu %511s", what, &n, &dim, &training, path) == 5)
             answer = prepare(what, n, dim, training, path);
-        else if (sscanf(line, "threads %zu %511s %lf", &n, path, &seconds) == 3)
-            answer = time_threads(n, path, seconds);
+        else if (sscanf(line, "threads %63s %zu %511s %lf", what, &n, path, &seconds) == 4)
+            answer = time_threads(!strcmp(what, "cpu"), n, path, seconds);
         else if (sscanf(line, "learners %zu %lf", &n, &seconds) == 2)
             answer = time_crowd(n, seconds);
         else if (sscanf(line, "count %511s %zu", path, &n) == 2)

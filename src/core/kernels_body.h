@@ -300,53 +300,72 @@ static void triangle_apply(double *out, const double *root, size_t dim, const do
     }
 }
 
-/* From f: alpha_{j-1} for every row, one more at the end, and their square roots; the two factors of the step; and
- * which groups of eight rows have an f that is not 0. Returns the last alpha. */
-static double find_factors(double *scale, double *back, double *active, double *alpha, double *root_alpha,
-                           const double *f, double w, size_t begin, size_t stride)
-{
-    double last = 1;
+/* Rows that a step takes at a time: they stay in the cache, and the roots of one do not wait for those of another. */
+#define PANEL 32
 
-    for (size_t j = begin; j < stride; j += GBOSE__LANES) {
+struct panel {
+    double f[PANEL], scale[PANEL], back[PANEL];
+    int active[PANEL / GBOSE__LANES]; /* has this group of eight rows an f that is not 0? */
+};
+
+/* Row `first` and those after it: f, and from alpha before them the two factors. Returns the alpha behind them. */
+static inline double find_factors(struct panel *q, double alpha, const double *root, size_t first, size_t dim,
+                                  const double *x, struct gbose__span s, double w)
+{
+    size_t rows = gbose__pad(dim - first < PANEL ? dim - first : PANEL);
+    double before[PANEL + 1], root_before[PANEL + 1];
+
+    for (size_t k = 0; k < rows; k += ROWS) {
+        const double *row[ROWS];
+        size_t j = first + k < dim ? first + k : dim - 1;
+
+        find_rows(row, root, j, dim);
+        span_dots(q->f + k, row, gbose__pad(j + 1), x, s);
+    }
+    for (size_t k = dim - first; k < rows; k++)
+        q->f[k] = 0;
+    for (size_t k = 0; k < rows; k += GBOSE__LANES) {
         int any = 0;
-        for (size_t k = 0; k < GBOSE__LANES; k++) {
-            alpha[j + k] = last;
-            any |= f[j + k] != 0;
-            last += w * f[j + k] * f[j + k];
+        for (size_t i = k; i < k + GBOSE__LANES; i++) {
+            any |= q->f[i] != 0;
+            before[i] = alpha;
+            alpha += w * q->f[i] * q->f[i];
         }
-        active[j / GBOSE__LANES] = any;
+        q->active[k / GBOSE__LANES] = any;
     }
-    alpha[stride] = last;
-    for (size_t j = begin; j <= stride; j++)
-        root_alpha[j] = sqrt(alpha[j]);
-    for (size_t j = begin; j < stride; j++) {
-        scale[j] = sqrt(alpha[j] / alpha[j + 1]);
-        back[j] = w * f[j] / (root_alpha[j] * root_alpha[j + 1]);
+    before[rows] = alpha;
+    for (size_t k = 0; k <= rows; k++)
+        root_before[k] = sqrt(before[k]);
+    for (size_t k = 0; k < rows; k++) {
+        q->scale[k] = sqrt(before[k] / before[k + 1]);
+        q->back[k] = w * q->f[k] / (root_before[k] * root_before[k + 1]);
     }
-    return last;
+    return alpha;
 }
 
-/* Eight columns of the triangle from top to bottom, their sum in registers. Groups of eight rows have one width. */
-static inline void rotate_columns(double *root, double *sum, size_t column, size_t begin, size_t dim,
-                                  const double *scale, const double *back, const double *f,
-                                  const double *active)
+/* Eight columns of a panel from top to bottom, their sum in registers. Groups of eight rows have one width. */
+static inline void rotate_columns(double *root, double *sum, size_t column, size_t first, size_t end,
+                                  const struct panel *q)
 {
-    vec s[PARTS] = {0};
+    vec s[PARTS];
 
-    for (size_t j = column > begin ? column : begin; j < dim; j += GBOSE__LANES) {
-        size_t width = gbose__pad(j + 1), rows = dim - j < GBOSE__LANES ? dim - j : GBOSE__LANES;
+    for (size_t p = 0; p < PARTS; p++)
+        s[p] = load(sum + column + p * VEC_DOUBLES);
+    for (size_t j = column > first ? column : first; j < end; j += GBOSE__LANES) {
+        size_t width = gbose__pad(j + 1),
+               last = end - first < j - first + GBOSE__LANES ? end - first : j - first + GBOSE__LANES;
         double *row = root + gbose__triangle_row(j) + column;
 
-        if (active[j / GBOSE__LANES] == 0)
+        if (!q->active[(j - first) / GBOSE__LANES])
             continue;
-        for (size_t k = j; k < j + rows; k++, row += width) {
-            double scale_k = scale[k], back_k = back[k],
-                   f_k = f[k]; /* before a store that might change them */
+        for (size_t k = j - first; k < last; k++, row += width) {
+            double scale = q->scale[k], back = q->back[k],
+                   f = q->f[k]; /* before a store that might change them */
 
             for (size_t p = 0; p < PARTS; p++) {
                 vec old = load(row + p * VEC_DOUBLES);
-                store(row + p * VEC_DOUBLES, scale_k * old - back_k * s[p]);
-                s[p] += f_k * old;
+                store(row + p * VEC_DOUBLES, scale * old - back * s[p]);
+                s[p] += f * old;
             }
         }
     }
@@ -354,25 +373,21 @@ static inline void rotate_columns(double *root, double *sum, size_t column, size
         store(sum + column + p * VEC_DOUBLES, s[p]);
 }
 
-static double triangle_step(double *root, size_t dim, double *sum, double *work, const double *x, double w)
+static double triangle_step(double *root, size_t dim, double *sum, const double *x, double w)
 {
-    size_t stride = gbose__pad(dim);
-    double *f = work, *scale = f + stride, *back = scale + stride, *active = back + stride,
-           *alpha = active + stride, *root_alpha = alpha + stride + GBOSE__LANES, last;
-    struct gbose__span s = find_span(x, stride);
+    struct gbose__span s = find_span(x, gbose__pad(dim));
+    double alpha = 1;
 
-    for (size_t j = s.begin; j < dim; j += ROWS) {
-        const double *row[ROWS];
+    memset(sum, 0, gbose__pad(dim) * sizeof(double));
+    for (size_t first = s.begin; first < dim; first += PANEL) {
+        size_t end = dim - first < PANEL ? dim : first + PANEL;
+        struct panel q;
 
-        find_rows(row, root, j, dim);
-        span_dots(f + j, row, gbose__pad(j + 1), x, s);
+        alpha = find_factors(&q, alpha, root, first, dim, x, s, w);
+        for (size_t column = 0; column < end; column += GBOSE__LANES)
+            rotate_columns(root, sum, column, first, end, &q);
     }
-    for (size_t j = dim; j < stride; j++)
-        f[j] = 0;
-    last = find_factors(scale, back, active, alpha, root_alpha, f, w, s.begin, stride);
-    for (size_t column = 0; column < stride; column += GBOSE__LANES)
-        rotate_columns(root, sum, column, s.begin, dim, scale, back, f, active);
-    return last;
+    return alpha;
 }
 
 /* ---- tiles ---- */
