@@ -8,24 +8,35 @@
 #include <math.h>
 #include <string.h>
 
-#if defined(__SSE2__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 #include "core/normal.h"
 #include "core/normal_tables.h"
 
-#if defined(__AVX512F__)
+/* X86 is the width of the registers in bits where intrinsics help, otherwise 0. The tests set GBOSE__VEC_DOUBLES, to
+ * try widths that the processor does not have: without intrinsics. */
+#if defined(GBOSE__VEC_DOUBLES)
+#define VEC_DOUBLES GBOSE__VEC_DOUBLES
+#define X86 0
+#elif defined(__AVX512F__)
 #define VEC_DOUBLES 8
+#define X86 512
 #elif defined(__AVX__)
 #define VEC_DOUBLES 4
+#define X86 256
+#elif defined(__SSE2__)
+#define VEC_DOUBLES 2
+#define X86 128
 #else
 #define VEC_DOUBLES 2
+#define X86 0
 #endif
 #define PARTS (GBOSE__LANES / VEC_DOUBLES)
 
 /* Sums that are formed side by side, so that one waits for memory while another adds. Limited by registers. */
-#if defined(__SSE2__) && !defined(__AVX__)
+#if X86 == 128
 #define ROWS 2
 #else
 #define ROWS 4
@@ -63,11 +74,11 @@ static inline mask is_within(vec v, double most)
 /* Bit i: is lane i set? */
 static inline unsigned bits_of(mask m)
 {
-#if defined(__AVX512F__)
+#if X86 == 512
     return _mm512_test_epi64_mask((__m512i)m, (__m512i)m);
-#elif defined(__AVX__)
+#elif X86 == 256
     return (unsigned)_mm256_movemask_pd((__m256d)m);
-#elif defined(__SSE2__)
+#elif X86 == 128
     return (unsigned)_mm_movemask_pd((__m128d)m);
 #else
     unsigned bits = 0;
@@ -127,14 +138,19 @@ struct lanes {
 /* The lanes' sum as two halves that remain to be added: the order of gbose__add_lanes(). */
 static inline pair fold(const struct lanes *s)
 {
-#if PARTS == 1
+#if X86 == 512
     __m256d t = _mm512_castpd512_pd256(s->part[0]) + _mm512_extractf64x4_pd(s->part[0], 1);
     return _mm256_castpd256_pd128(t) + _mm256_extractf128_pd(t, 1);
-#elif PARTS == 2
+#elif X86 == 256
     vec t = s->part[0] + s->part[1];
     return _mm256_castpd256_pd128(t) + _mm256_extractf128_pd(t, 1);
-#else
+#elif PARTS == 4
     return (s->part[0] + s->part[2]) + (s->part[1] + s->part[3]);
+#else
+    double lane[GBOSE__LANES];
+
+    memcpy(lane, s, sizeof lane);
+    return (pair){(lane[0] + lane[4]) + (lane[2] + lane[6]), (lane[1] + lane[5]) + (lane[3] + lane[7])};
 #endif
 }
 
@@ -484,11 +500,11 @@ typedef uint64_t words __attribute__((vector_size(8 * VEC_DOUBLES)));
 /* The low halves of the words times b. */
 static inline words times(words a, uint32_t b)
 {
-#if defined(__AVX512F__)
+#if X86 == 512
     return (words)_mm512_mul_epu32((__m512i)a, _mm512_set1_epi64(b));
-#elif defined(__AVX2__)
+#elif X86 == 256
     return (words)_mm256_mul_epu32((__m256i)a, _mm256_set1_epi64x(b));
-#elif defined(__SSE2__)
+#elif X86 == 128
     return (words)_mm_mul_epu32((__m128i)a, _mm_set1_epi64x(b));
 #else
     return (a & UINT32_MAX) * (uint64_t)b;
@@ -497,11 +513,11 @@ static inline words times(words a, uint32_t b)
 
 static inline vec square_root(vec x)
 {
-#if defined(__AVX512F__)
+#if X86 == 512
     return _mm512_sqrt_pd(x);
-#elif defined(__AVX__)
+#elif X86 == 256
     return _mm256_sqrt_pd(x);
-#elif defined(__SSE2__)
+#elif X86 == 128
     return _mm_sqrt_pd(x);
 #else
     for (size_t i = 0; i < VEC_DOUBLES; i++)
@@ -528,7 +544,8 @@ static inline vec polynomial(const double *c, int n, vec x)
 static inline void philox(words u[2], const uint32_t key[2], const uint32_t counter[4])
 {
     const words low = (words){0} + UINT32_MAX;
-    words c0, c1 = (words){0} + counter[1], c2 = (words){0} + counter[2]; /* in the low half of each lane */
+    words c0 = {0}, c1 = (words){0} + counter[1],
+          c2 = (words){0} + counter[2]; /* in the low half of each lane */
     words c3 = (words){0} + counter[3];
     uint32_t k0 = key[0], k1 = key[1];
 
@@ -640,11 +657,11 @@ static void normals(double *z, const uint32_t key[2], uint32_t counter[4], size_
 
 static inline fvec rough_root(fvec x)
 {
-#if defined(__AVX512F__)
+#if X86 == 512
     return _mm512_sqrt_ps(x);
-#elif defined(__AVX__)
+#elif X86 == 256
     return _mm256_sqrt_ps(x);
-#elif defined(__SSE2__)
+#elif X86 == 128
     return _mm_sqrt_ps(x);
 #else
     for (size_t i = 0; i < FLOATS; i++)
@@ -655,11 +672,11 @@ static inline fvec rough_root(fvec x)
 
 static inline unsigned float_bits(fmask m)
 {
-#if defined(__AVX512F__)
+#if X86 == 512
     return _mm512_test_epi32_mask((__m512i)m, (__m512i)m);
-#elif defined(__AVX__)
+#elif X86 == 256
     return (unsigned)_mm256_movemask_ps((__m256)m);
-#elif defined(__SSE2__)
+#elif X86 == 128
     return (unsigned)_mm_movemask_ps((__m128)m);
 #else
     unsigned bits = 0;
