@@ -5,7 +5,7 @@
  *
  * loads the BLAS (libopenblas.so.0, libblis.so.4) and answers the driver's requests, one a line:
  *     LEARNER WORKLOAD SECONDS  ->  microseconds of CPU per round   (LEARNER: gbose or semi-ts)
- *     apply|update DIM SECONDS  ->  microseconds of one y = A x, or A += x x', A symmetric */
+ *     apply|update DIM SECONDS  ->  microseconds of one y = A x, A symmetric, or one rank-one step on an inverse */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
@@ -292,9 +292,8 @@ static void call_apply(void *state, size_t t)
 
 static void call_update(void *state, size_t t)
 {
-    struct rounds *r = state;
-
-    blas.dsyr(ROW_MAJOR, UPPER, r->dim, t % 2 ? -1e-3 : 1e-3, r->x, 1, r->V, r->dim);
+    (void)t;
+    learn(state, ((struct rounds *)state)->x, 1e-9, 0);
 }
 
 static double time_kernel(int update, size_t dim, double seconds)
@@ -302,11 +301,14 @@ static double time_kernel(int update, size_t dim, double seconds)
     struct rounds r = {.dim = (int)dim};
     double result;
 
-    r.V = calloc(dim * dim + 2 * dim, sizeof(double));
+    r.V = calloc(dim * dim + 3 * dim, sizeof(double));
     if (!r.V)
         return -1;
     r.x = r.V + dim * dim;
     r.y = r.x + dim;
+    r.Vx = r.y + dim;
+    for (size_t i = 0; i < dim; i++)
+        r.V[i * (dim + 1)] = 1;
     for (size_t i = 0; i < dim; i++)
         r.x[i] = 1 + (double)i / (double)dim;
     result = time_rounds(update ? call_update : call_apply, &r, seconds);

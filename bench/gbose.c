@@ -8,13 +8,18 @@
  *     bandwidth - SECONDS              ->  Gbyte/s of reading memory that no cache holds
  *     peak - SECONDS                   ->  Gflop/s of multiply-adds on registers, fused where the processor can
  *     learners COUNT SECONDS           ->  microseconds of CPU per round, COUNT learners of dimension 20 in turn
- *     threads COUNT FILE SECONDS       ->  rounds a second of wall time of gbose_decide_many on COUNT threads */
+ *     threads wall|cpu COUNT FILE SECONDS  ->  rounds a second, of wall time or of CPU, of gbose_decide_many on COUNT
+ *                                      threads that share a learner */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "core/memory.h"
 #include "core/rng.h"
@@ -271,7 +276,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-static double time_threads(size_t count, const char *path, double seconds)
+static double time_threads(int cpu, size_t count, const char *path, double seconds)
 {
     struct worker worker[64];
     pthread_t thread[64];
@@ -286,13 +291,13 @@ static double time_threads(size_t count, const char *path, double seconds)
         worker[i].r.g = shared;
         worker[i].seconds = seconds;
     }
-    begin = wall_seconds();
+    begin = cpu ? cpu_seconds() : wall_seconds();
     for (size_t i = 0; i < count; i++)
         if (pthread_create(&thread[i], NULL, work, &worker[i]))
             die("cannot start a thread");
     for (size_t i = 0; i < count; i++)
         pthread_join(thread[i], NULL);
-    seconds = wall_seconds() - begin;
+    seconds = (cpu ? cpu_seconds() : wall_seconds()) - begin;
     for (size_t i = 0; i < count; i++) {
         done += (double)worker[i].r.done;
         worker[i].r.g = NULL;
@@ -389,64 +394,63 @@ static double time_kernel(int update, size_t dim, double seconds)
     return result;
 }
 
-/* ---- the peak: twelve independent chains of multiply-adds ---- */
+/* ---- the peak: ten independent chains of multiply-adds ---- */
 
-#define CHAINS 12
+#define CHAINS 10
 #define CHAIN_LENGTH 4096
 
-#define CHAIN_LOOP                                                                                           \
-    double sum = 0;                                                                                          \
-    for (size_t i = 0; i < CHAIN_LENGTH; i++)                                                                \
-        for (size_t k = 0; k < CHAINS * WIDTH; k++)                                                          \
-            chain[k] = chain[k] * 0.999 + 0.001;                                                             \
-    for (size_t k = 0; k < CHAINS * WIDTH; k++)                                                              \
-        sum += chain[k];                                                                                     \
-    return sum
+/* The body of a function that runs the chains on vectors and returns one number that depends on all of them. */
+#define RUN_CHAINS(vector, set, multiply_add, first)                                                         \
+    vector chain[CHAINS], factor = set(0.999), term = set(0.001), sum;                                       \
+    for (int k = 0; k < CHAINS; k++)                                                                         \
+        chain[k] = set(k);                                                                                   \
+    for (int i = 0; i < CHAIN_LENGTH; i++)                                                                   \
+        for (int k = 0; k < CHAINS; k++)                                                                     \
+            chain[k] = multiply_add(chain[k], factor, term);                                                 \
+    sum = chain[0];                                                                                          \
+    for (int k = 1; k < CHAINS; k++)                                                                         \
+        sum = multiply_add(sum, factor, chain[k]);                                                           \
+    return first(sum)
+
+#define SET_NUMBER(x) ((double)(x))
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+#define FIRST_NUMBER(x) (x)
+
+static double chains_of_numbers(void)
+{
+    RUN_CHAINS(double, SET_NUMBER, MULTIPLY_ADD, FIRST_NUMBER);
+}
 
 #if defined(__x86_64__)
-#define FAST __attribute__((noinline, optimize("O3", "fp-contract=fast")))
-#define WIDTH 8
-FAST __attribute__((target("avx512f,prefer-vector-width=512"))) static double chains_avx512(double *chain)
+__attribute__((target("avx2,fma"))) static double chains_of_4(void)
 {
-    CHAIN_LOOP;
+    RUN_CHAINS(__m256d, _mm256_set1_pd, _mm256_fmadd_pd, _mm256_cvtsd_f64);
 }
-#undef WIDTH
-#define WIDTH 4
-FAST __attribute__((target("avx2,fma"))) static double chains_avx2(double *chain)
+
+__attribute__((target("avx512f"))) static double chains_of_8(void)
 {
-    CHAIN_LOOP;
+    RUN_CHAINS(__m512d, _mm512_set1_pd, _mm512_fmadd_pd, _mm512_cvtsd_f64);
 }
-#undef WIDTH
 #endif
-#define WIDTH 2
-static double chains_baseline(double *chain)
-{
-    CHAIN_LOOP;
-}
-#undef WIDTH
 
 static volatile double sink;
 
 static double time_peak(double seconds)
 {
-    double chain[CHAINS * 8], begin, used, flops = 0;
-    double (*run)(double *) = chains_baseline;
-    size_t width = 2;
+    double (*run)(void) = chains_of_numbers, begin = cpu_seconds(), used, flops = 0;
+    size_t width = 1;
 
-    for (size_t i = 0; i < CHAINS * 8; i++)
-        chain[i] = (double)i;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) {
-        run = chains_avx512;
+        run = chains_of_8;
         width = 8;
     } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        run = chains_avx2;
+        run = chains_of_4;
         width = 4;
     }
 #endif
-    begin = cpu_seconds();
     while ((used = cpu_seconds() - begin) < seconds) {
-        sink = run(chain);
+        sink = run();
         flops += 2.0 * CHAIN_LENGTH * CHAINS * (double)width;
     }
     return 1e-9 * flops / used;
@@ -481,8 +485,8 @@ int main(void)
 
         if (sscanf(line, "prepare %63s %zu %zu %zu %511s", what, &n, &dim, &training, path) == 5)
             answer = prepare(what, n, dim, training, path);
-        else if (sscanf(line, "threads %zu %511s %lf", &n, path, &seconds) == 3)
-            answer = time_threads(n, path, seconds);
+        else if (sscanf(line, "threads %63s %zu %511s %lf", what, &n, path, &seconds) == 4)
+            answer = time_threads(!strcmp(what, "cpu"), n, path, seconds);
         else if (sscanf(line, "learners %zu %lf", &n, &seconds) == 2)
             answer = time_crowd(n, seconds);
         else if (sscanf(line, "count %511s %zu", path, &n) == 2)
@@ -499,8 +503,10 @@ int main(void)
             answer = time_decide(path, seconds);
         else if (sscanf(line, "%63s %511s %lf", what, path, &seconds) == 3)
             answer = time_learner(path, seconds);
-        else
+        else {
             die("a request that is not understood");
+            return 1;
+        }
         printf("%.9g\n", answer);
         fflush(stdout);
     }

@@ -2,6 +2,7 @@
  * against the definition in long double where rounding does not decide. */
 #include "support/check.h"
 #include "support/clouds.h"
+#include "support/kernels_other.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -280,5 +281,9 @@ int main(void)
     for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
         if (gbose__kernels_use(isas[i]))
             failed += cmocka_run_group_tests_name(isas[i], tests, NULL, NULL);
+    gbose__kernels = &kernels_narrow;
+    failed += cmocka_run_group_tests_name("narrow", tests, NULL, NULL);
+    gbose__kernels = &kernels_wide;
+    failed += cmocka_run_group_tests_name("wide", tests, NULL, NULL);
     return failed;
 }

@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "core/kernels.h"
+#include "support/kernels_other.h"
 
 #define ARMS 80
 #define DIM 37
 #define ROUNDS 60
 
 static const char *const isas[] = {"baseline", "avx2", "avx512"};
+
+static const struct gbose__kernels *const others[] = {&kernels_narrow, &kernels_wide};
 
 /* All that a life gives: a checksum over decisions would do, but bytes show where they differ. */
 struct life {
@@ -55,10 +58,14 @@ static void check_lives(const char *spec)
     for (size_t c = 0; c < COUNT(dims); c++) {
         assert_true(gbose__kernels_use("baseline"));
         live(&first, spec, dims[c], arms[c]);
-        for (size_t i = 1; i < COUNT(isas); i++) {
-            if (!gbose__kernels_use(isas[i]))
-                continue;
-            assert_string_equal(gbose_isa(), isas[i]);
+        for (size_t i = 1; i < COUNT(isas) + COUNT(others); i++) {
+            if (i >= COUNT(isas)) {
+                gbose__kernels = others[i - COUNT(isas)];
+            } else {
+                if (!gbose__kernels_use(isas[i]))
+                    continue;
+                assert_string_equal(gbose_isa(), isas[i]);
+            }
             live(&other, spec, dims[c], arms[c]);
             assert_memory_equal(first.arm, other.arm, sizeof first.arm);
             assert_memory_equal(first.pmf, other.pmf, sizeof first.pmf);

@@ -1,6 +1,7 @@
 /* Random streams: Philox's published answers, and the laws of what is made from it. Each statistical check has
  * error probability 1e-6; seeds are fixed. */
 #include "support/check.h"
+#include "support/kernels_other.h"
 #include "support/stats.h"
 
 #include <math.h>
@@ -225,6 +226,11 @@ static void normals_at_once(void **state)
             check_normals_at_once();
             check_rough_normals();
         }
+    for (size_t i = 0; i < 2; i++) {
+        gbose__kernels = i ? &kernels_narrow : &kernels_wide;
+        check_normals_at_once();
+        check_rough_normals();
+    }
 }
 
 int main(void)

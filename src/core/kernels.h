@@ -62,9 +62,6 @@ struct gbose__span {
     size_t begin, end;
 };
 
-/* Of triangle_step(): doubles of scratch, for a padded dimension. */
-#define GBOSE__STEP_WORK(stride) (6 * (stride) + 2 * GBOSE__LANES)
-
 /* Draws that are evaluated side by side. */
 #define GBOSE__BATCH 16
 
@@ -117,7 +114,7 @@ struct gbose__kernels {
     /* Carlson's step R'R <- (  (R'R)^-1 + w x x'  )^-1. With f = R x and alpha_j = 1 + w (f_0^2 + ... + f_j^2)
      *     R_j <- sqrt(alpha_{j-1} / alpha_j) R_j  -  w f_j / sqrt(alpha_{j-1} alpha_j) sum_{i<j} f_i R_i
      * `sum` becomes the whole sum, R'R x of the old R; returns the last alpha. */
-    double (*triangle_step)(double *root, size_t dim, double *sum, double *work, const double *x, double w);
+    double (*triangle_step)(double *root, size_t dim, double *sum, const double *x, double w);
 };
 
 /* The widest that the processor has, or what the environment variable GBOSE_ISA names. */

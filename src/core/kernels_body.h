@@ -8,24 +8,35 @@
 #include <math.h>
 #include <string.h>
 
-#if defined(__SSE2__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 #include "core/normal.h"
 #include "core/normal_tables.h"
 
-#if defined(__AVX512F__)
+/* X86 is the width of the registers in bits where intrinsics help, otherwise 0. The tests set GBOSE__VEC_DOUBLES, to
+ * try widths that the processor does not have: without intrinsics. */
+#if defined(GBOSE__VEC_DOUBLES)
+#define VEC_DOUBLES GBOSE__VEC_DOUBLES
+#define X86 0
+#elif defined(__AVX512F__)
 #define VEC_DOUBLES 8
+#define X86 512
 #elif defined(__AVX__)
 #define VEC_DOUBLES 4
+#define X86 256
+#elif defined(__SSE2__)
+#define VEC_DOUBLES 2
+#define X86 128
 #else
 #define VEC_DOUBLES 2
+#define X86 0
 #endif
 #define PARTS (GBOSE__LANES / VEC_DOUBLES)
 
 /* Sums that are formed side by side, so that one waits for memory while another adds. Limited by registers. */
-#if defined(__SSE2__) && !defined(__AVX__)
+#if X86 == 128
 #define ROWS 2
 #else
 #define ROWS 4
@@ -63,11 +74,11 @@ static inline mask is_within(vec v, double most)
 /* Bit i: is lane i set? */
 static inline unsigned bits_of(mask m)
 {
-#if defined(__AVX512F__)
+#if X86 == 512
     return _mm512_test_epi64_mask((__m512i)m, (__m512i)m);
-#elif defined(__AVX__)
+#elif X86 == 256
     return (unsigned)_mm256_movemask_pd((__m256d)m);
-#elif defined(__SSE2__)
+#elif X86 == 128
     return (unsigned)_mm_movemask_pd((__m128d)m);
 #else
     unsigned bits = 0;
@@ -127,14 +138,19 @@ struct lanes {
 /* The lanes' sum as two halves that remain to be added: the order of gbose__add_lanes(). */
 static inline pair fold(const struct lanes *s)
 {
-#if PARTS == 1
+#if X86 == 512
     __m256d t = _mm512_castpd512_pd256(s->part[0]) + _mm512_extractf64x4_pd(s->part[0], 1);
     return _mm256_castpd256_pd128(t) + _mm256_extractf128_pd(t, 1);
-#elif PARTS == 2
+#elif X86 == 256
     vec t = s->part[0] + s->part[1];
     return _mm256_castpd256_pd128(t) + _mm256_extractf128_pd(t, 1);
-#else
+#elif PARTS == 4
     return (s->part[0] + s->part[2]) + (s->part[1] + s->part[3]);
+#else
+    double lane[GBOSE__LANES];
+
+    memcpy(lane, s, sizeof lane);
+    return (pair){(lane[0] + lane[4]) + (lane[2] + lane[6]), (lane[1] + lane[5]) + (lane[3] + lane[7])};
 #endif
 }
 
@@ -300,53 +316,72 @@ static void triangle_apply(double *out, const double *root, size_t dim, const do
     }
 }
 
-/* From f: alpha_{j-1} for every row, one more at the end, and their square roots; the two factors of the step; and
- * which groups of eight rows have an f that is not 0. Returns the last alpha. */
-static double find_factors(double *scale, double *back, double *active, double *alpha, double *root_alpha,
-                           const double *f, double w, size_t begin, size_t stride)
-{
-    double last = 1;
+/* Rows that a step takes at a time: they stay in the cache, and the roots of one do not wait for those of another. */
+#define PANEL 32
 
-    for (size_t j = begin; j < stride; j += GBOSE__LANES) {
+struct panel {
+    double f[PANEL], scale[PANEL], back[PANEL];
+    int active[PANEL / GBOSE__LANES]; /* has this group of eight rows an f that is not 0? */
+};
+
+/* Row `first` and those after it: f, and from alpha before them the two factors. Returns the alpha behind them. */
+static inline double find_factors(struct panel *q, double alpha, const double *root, size_t first, size_t dim,
+                                  const double *x, struct gbose__span s, double w)
+{
+    size_t rows = gbose__pad(dim - first < PANEL ? dim - first : PANEL);
+    double before[PANEL + 1], root_before[PANEL + 1];
+
+    for (size_t k = 0; k < rows; k += ROWS) {
+        const double *row[ROWS];
+        size_t j = first + k < dim ? first + k : dim - 1;
+
+        find_rows(row, root, j, dim);
+        span_dots(q->f + k, row, gbose__pad(j + 1), x, s);
+    }
+    for (size_t k = dim - first; k < rows; k++)
+        q->f[k] = 0;
+    for (size_t k = 0; k < rows; k += GBOSE__LANES) {
         int any = 0;
-        for (size_t k = 0; k < GBOSE__LANES; k++) {
-            alpha[j + k] = last;
-            any |= f[j + k] != 0;
-            last += w * f[j + k] * f[j + k];
+        for (size_t i = k; i < k + GBOSE__LANES; i++) {
+            any |= q->f[i] != 0;
+            before[i] = alpha;
+            alpha += w * q->f[i] * q->f[i];
         }
-        active[j / GBOSE__LANES] = any;
+        q->active[k / GBOSE__LANES] = any;
     }
-    alpha[stride] = last;
-    for (size_t j = begin; j <= stride; j++)
-        root_alpha[j] = sqrt(alpha[j]);
-    for (size_t j = begin; j < stride; j++) {
-        scale[j] = sqrt(alpha[j] / alpha[j + 1]);
-        back[j] = w * f[j] / (root_alpha[j] * root_alpha[j + 1]);
+    before[rows] = alpha;
+    for (size_t k = 0; k <= rows; k++)
+        root_before[k] = sqrt(before[k]);
+    for (size_t k = 0; k < rows; k++) {
+        q->scale[k] = sqrt(before[k] / before[k + 1]);
+        q->back[k] = w * q->f[k] / (root_before[k] * root_before[k + 1]);
     }
-    return last;
+    return alpha;
 }
 
-/* Eight columns of the triangle from top to bottom, their sum in registers. Groups of eight rows have one width. */
-static inline void rotate_columns(double *root, double *sum, size_t column, size_t begin, size_t dim,
-                                  const double *scale, const double *back, const double *f,
-                                  const double *active)
+/* Eight columns of a panel from top to bottom, their sum in registers. Groups of eight rows have one width. */
+static inline void rotate_columns(double *root, double *sum, size_t column, size_t first, size_t end,
+                                  const struct panel *q)
 {
-    vec s[PARTS] = {0};
+    vec s[PARTS];
 
-    for (size_t j = column > begin ? column : begin; j < dim; j += GBOSE__LANES) {
-        size_t width = gbose__pad(j + 1), rows = dim - j < GBOSE__LANES ? dim - j : GBOSE__LANES;
+    for (size_t p = 0; p < PARTS; p++)
+        s[p] = load(sum + column + p * VEC_DOUBLES);
+    for (size_t j = column > first ? column : first; j < end; j += GBOSE__LANES) {
+        size_t width = gbose__pad(j + 1),
+               last = end - first < j - first + GBOSE__LANES ? end - first : j - first + GBOSE__LANES;
         double *row = root + gbose__triangle_row(j) + column;
 
-        if (active[j / GBOSE__LANES] == 0)
+        if (!q->active[(j - first) / GBOSE__LANES])
             continue;
-        for (size_t k = j; k < j + rows; k++, row += width) {
-            double scale_k = scale[k], back_k = back[k],
-                   f_k = f[k]; /* before a store that might change them */
+        for (size_t k = j - first; k < last; k++, row += width) {
+            double scale = q->scale[k], back = q->back[k],
+                   f = q->f[k]; /* before a store that might change them */
 
             for (size_t p = 0; p < PARTS; p++) {
                 vec old = load(row + p * VEC_DOUBLES);
-                store(row + p * VEC_DOUBLES, scale_k * old - back_k * s[p]);
-                s[p] += f_k * old;
+                store(row + p * VEC_DOUBLES, scale * old - back * s[p]);
+                s[p] += f * old;
             }
         }
     }
@@ -354,25 +389,21 @@ static inline void rotate_columns(double *root, double *sum, size_t column, size
         store(sum + column + p * VEC_DOUBLES, s[p]);
 }
 
-static double triangle_step(double *root, size_t dim, double *sum, double *work, const double *x, double w)
+static double triangle_step(double *root, size_t dim, double *sum, const double *x, double w)
 {
-    size_t stride = gbose__pad(dim);
-    double *f = work, *scale = f + stride, *back = scale + stride, *active = back + stride,
-           *alpha = active + stride, *root_alpha = alpha + stride + GBOSE__LANES, last;
-    struct gbose__span s = find_span(x, stride);
+    struct gbose__span s = find_span(x, gbose__pad(dim));
+    double alpha = 1;
 
-    for (size_t j = s.begin; j < dim; j += ROWS) {
-        const double *row[ROWS];
+    memset(sum, 0, gbose__pad(dim) * sizeof(double));
+    for (size_t first = s.begin; first < dim; first += PANEL) {
+        size_t end = dim - first < PANEL ? dim : first + PANEL;
+        struct panel q;
 
-        find_rows(row, root, j, dim);
-        span_dots(f + j, row, gbose__pad(j + 1), x, s);
+        alpha = find_factors(&q, alpha, root, first, dim, x, s, w);
+        for (size_t column = 0; column < end; column += GBOSE__LANES)
+            rotate_columns(root, sum, column, first, end, &q);
     }
-    for (size_t j = dim; j < stride; j++)
-        f[j] = 0;
-    last = find_factors(scale, back, active, alpha, root_alpha, f, w, s.begin, stride);
-    for (size_t column = 0; column < stride; column += GBOSE__LANES)
-        rotate_columns(root, sum, column, s.begin, dim, scale, back, f, active);
-    return last;
+    return alpha;
 }
 
 /* ---- tiles ---- */
@@ -469,11 +500,11 @@ typedef uint64_t words __attribute__((vector_size(8 * VEC_DOUBLES)));
 /* The low halves of the words times b. */
 static inline words times(words a, uint32_t b)
 {
-#if defined(__AVX512F__)
+#if X86 == 512
     return (words)_mm512_mul_epu32((__m512i)a, _mm512_set1_epi64(b));
-#elif defined(__AVX2__)
+#elif X86 == 256
     return (words)_mm256_mul_epu32((__m256i)a, _mm256_set1_epi64x(b));
-#elif defined(__SSE2__)
+#elif X86 == 128
     return (words)_mm_mul_epu32((__m128i)a, _mm_set1_epi64x(b));
 #else
     return (a & UINT32_MAX) * (uint64_t)b;
@@ -482,11 +513,11 @@ static inline words times(words a, uint32_t b)
 
 static inline vec square_root(vec x)
 {
-#if defined(__AVX512F__)
+#if X86 == 512
     return _mm512_sqrt_pd(x);
-#elif defined(__AVX__)
+#elif X86 == 256
     return _mm256_sqrt_pd(x);
-#elif defined(__SSE2__)
+#elif X86 == 128
     return _mm_sqrt_pd(x);
 #else
     for (size_t i = 0; i < VEC_DOUBLES; i++)
@@ -513,7 +544,8 @@ static inline vec polynomial(const double *c, int n, vec x)
 static inline void philox(words u[2], const uint32_t key[2], const uint32_t counter[4])
 {
     const words low = (words){0} + UINT32_MAX;
-    words c0, c1 = (words){0} + counter[1], c2 = (words){0} + counter[2]; /* in the low half of each lane */
+    words c0 = {0}, c1 = (words){0} + counter[1],
+          c2 = (words){0} + counter[2]; /* in the low half of each lane */
     words c3 = (words){0} + counter[3];
     uint32_t k0 = key[0], k1 = key[1];
 
@@ -625,11 +657,11 @@ static void normals(double *z, const uint32_t key[2], uint32_t counter[4], size_
 
 static inline fvec rough_root(fvec x)
 {
-#if defined(__AVX512F__)
+#if X86 == 512
     return _mm512_sqrt_ps(x);
-#elif defined(__AVX__)
+#elif X86 == 256
     return _mm256_sqrt_ps(x);
-#elif defined(__SSE2__)
+#elif X86 == 128
     return _mm_sqrt_ps(x);
 #else
     for (size_t i = 0; i < FLOATS; i++)
@@ -640,11 +672,11 @@ static inline fvec rough_root(fvec x)
 
 static inline unsigned float_bits(fmask m)
 {
-#if defined(__AVX512F__)
+#if X86 == 512
     return _mm512_test_epi32_mask((__m512i)m, (__m512i)m);
-#elif defined(__AVX__)
+#elif X86 == 256
     return (unsigned)_mm256_movemask_ps((__m256)m);
-#elif defined(__SSE2__)
+#elif X86 == 128
     return (unsigned)_mm_movemask_ps((__m128)m);
 #else
     unsigned bits = 0;

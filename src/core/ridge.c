@@ -35,7 +35,7 @@ static int allocate(struct gbose__ridge *m, size_t dim)
     m->dim = dim;
     m->stride = gbose__pad(dim);
     m->root = gbose__alloc(gbose__triangle(dim), sizeof(double));
-    m->mu = m->root ? gbose__alloc(6 * m->stride + GBOSE__STEP_WORK(m->stride), sizeof(double)) : NULL;
+    m->mu = m->root ? gbose__alloc(6 * m->stride, sizeof(double)) : NULL;
     if (!m->mu) {
         gbose__ridge_clear(m);
         return GBOSE_ENOMEM;
@@ -45,7 +45,6 @@ static int allocate(struct gbose__ridge *m, size_t dim)
     m->x = m->weight + m->stride;
     m->sum = m->x + m->stride;
     m->unit = m->sum + m->stride;
-    m->work = m->unit + m->stride;
     return GBOSE_OK;
 }
 
@@ -153,7 +152,7 @@ double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t 
 void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double c)
 {
     double miss = c - w * gbose__dot(m->mu, x, m->stride);
-    double alpha = gbose__kernels->triangle_step(m->root, m->dim, m->sum, m->work, x, w);
+    double alpha = gbose__kernels->triangle_step(m->root, m->dim, m->sum, x, w);
 
     gbose__axpy(m->mu, miss / alpha, m->sum, m->stride);
 }
