@@ -30,8 +30,7 @@
  *
  * safe=1: E, and with it every round with one survivor, is never used; the estimate that chooses is O.
  *
- * The constants were chosen on repetitions of seed 101 in the paper's world and ten others
- * (docs/learners/gbose-auto.md). None has a unit: rewards and contexts may be rescaled together with lambda. */
+ * None of the constants has a unit: rewards and contexts may be rescaled together with lambda. */
 #include "learners/options.h"
 #include "learners/orthogonal.h"
 
