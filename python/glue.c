@@ -47,7 +47,8 @@ static int is_ready(PyArrayObject *a, size_t dim)
     const PyArray_Descr *type = PyArray_DESCR(a);
 
     return PyArray_NDIM(a) == 2 && type->type_num == NPY_DOUBLE && type->byteorder != NPY_OPPBYTE &&
-           PyArray_CHKFLAGS(a, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED) && (size_t)PyArray_DIM(a, 1) == dim;
+           PyArray_CHKFLAGS(a, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED) &&
+           (size_t)PyArray_DIM(a, 1) == dim;
 }
 
 int64_t py_decide(gbose *g, py_block *block, uintptr_t contexts, const double *round)

@@ -424,7 +424,7 @@ static void tell_watch(const gbose *g, const struct note *note, const double *b,
 static void learn(gbose *g, struct gbose__reader r, double reward)
 {
     struct note note;
-    double *b = g->model.work, *own = g->own; /* work: two rows, free until a term is added */
+    double *b = g->model.spare, *own = g->own;
     double round[GBOSE__MAX_ROUND];
 
     gbose__get_doubles(&r, (double *)&note, NOTE);

@@ -124,6 +124,7 @@ int gbose__run_play(struct gbose__result *result, const struct gbose__plan *plan
     struct gbose__run_id id = gbose__run_at(plan, index);
     struct gbose__world *world = NULL;
     struct player player = {0};
+    gbose_error why = {0, ""};
     uint64_t lone = 0;
     size_t next_point = 0;
     int rc;
@@ -134,8 +135,6 @@ int gbose__run_play(struct gbose__result *result, const struct gbose__plan *plan
     if (!rc)
         rc = begin(&player, plan, id, world->dim, err);
     for (uint64_t t = 1; t <= plan->rounds && !rc; t++) {
-        gbose_error why = {0, ""};
-
         if (stop && t % 256 == 0 && *stop)
             break;
         rc = play_round(result, &player, world, &lone, &why);
