@@ -25,8 +25,8 @@
  *
  * Errors. A function that can fail returns GBOSE_OK (0) or a negative code; gbose_strerror() says what a
  * code means. Outputs are written only on success, and an object that was passed to a failing call is
- * bit for bit what it was. The library never prints, exits, or aborts; it reads no file, clock or
- * environment variable, and has no global state.
+ * bit for bit what it was. The library never prints, exits, or aborts; it reads no file or
+ * clock, and has no global state; of the environment it reads GBOSE_ISA, when it is loaded (gbose_isa()).
  *
  * Threads. Different learners are independent. On one learner, calls that take a `const gbose *` may run
  * at the same time as each other; a call that takes a `gbose *` must run alone.
@@ -166,6 +166,48 @@ GBOSE_API int gbose_decide_in(gbose *g, gbose_decision *out, const double *conte
  * dimension, GBOSE_ENUMERIC if the reward is not finite or too large, GBOSE_EINVAL if a pointer is NULL. */
 GBOSE_API int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward);
 
+/* ---- many rounds of one learner -------------------------------------------------------------------- */
+
+/* What gbose_decide_many() needs to work in: memory, and nothing that outlives a call. One for each thread. */
+typedef struct gbose_scratch gbose_scratch;
+
+/* GBOSE_EINVAL if out is NULL, GBOSE_ENOMEM. Free it with gbose_scratch_free(). */
+GBOSE_API int gbose_scratch_new(gbose_scratch **out);
+
+/* NULL is allowed. */
+GBOSE_API void gbose_scratch_free(gbose_scratch *scratch);
+
+/* Where the choices go: arrays of the caller, one entry or row for each round. */
+typedef struct {
+    size_t *arm;
+    double *probability; /* may be NULL */
+    double *pmf;         /* rows of n_arms doubles; may be NULL */
+    void *tickets;       /* rows of gbose_ticket_room() bytes, of which a ticket fills the beginning; may be
+                            NULL: no tickets are written, which is faster */
+    size_t *ticket_size; /* bytes of each ticket; NULL if and only if tickets is */
+} gbose_choices;
+
+/* The size of the largest ticket that a decision among n_arms can have, in bytes; 0 if that is too large for
+ * this machine. */
+GBOSE_API size_t gbose_ticket_room(const gbose *g, size_t n_arms);
+
+/* Choose an arm in each of many independent rounds, without learning in between: a million users overnight.
+ *   scratch   for this call alone; its memory grows to fit the learner and n_arms. May be used with any learner.
+ *   out       its arrays are filled on success.
+ *   stream, first   name the random numbers: round t is decision number first + t of that stream.
+ *   contexts  n_rounds times n_arms rows of gbose_dim(g) doubles; borrowed for the call.
+ * Round t comes out, byte for byte, as gbose_decide() has it on a copy of g after gbose_stream(copy, stream) and
+ * first + t decisions. So the rounds may be split among threads, each with a scratch of its own, in any
+ * way: the result is the same. Take streams that no learner draws from, for the reason that gbose_stream() gives.
+ * g itself, its own stream included, does not change.
+ * GBOSE_EINVAL if a pointer is NULL that must not be, n_arms is 0, first + n_rounds exceeds 2^56, or the learner has
+ * features of the round (gbose_decide_in());
+ * GBOSE_ENUMERIC as for gbose_decide(), if any of the contexts is wrong; GBOSE_ESIZE, GBOSE_ENOMEM. After an
+ * error nothing is written, with one exception: where a score is beyond 1e250, the rounds before that one are. */
+GBOSE_API int gbose_decide_many(const gbose *g, gbose_scratch *scratch, const gbose_choices *out,
+                                uint32_t stream, uint64_t first, const double *contexts, size_t n_rounds,
+                                size_t n_arms);
+
 /* ---- what a learner knows -------------------------------------------------------------------------- */
 
 /* The estimate of mu: gbose_dim(g) doubles, valid until the next gbose_learn(), gbose_merge() or
@@ -292,6 +334,12 @@ GBOSE_API const gbose_info *gbose_learner_at(size_t i);
 /* What an option accepts, in words: "a positive number, 'theory' or 'lemma1'". Writes at most capacity
  * bytes with the final zero, and returns the length of the whole text as snprintf() does. */
 GBOSE_API int gbose_option_accepts(char *buf, size_t capacity, const gbose_option *option);
+
+/* The instruction set that the library works with: "baseline", "avx2" or "avx512". It takes the widest that the
+ * processor has when it is loaded, or the one that the environment variable GBOSE_ISA names; if the processor
+ * does not have that one, or there is none of that name, GBOSE_ISA is ignored. Results have the same bytes with
+ * all of them. Static memory. */
+GBOSE_API const char *gbose_isa(void);
 
 /* "MAJOR.MINOR.PATCH" of the library in use. Static memory. */
 GBOSE_API const char *gbose_version(void);

@@ -13,7 +13,7 @@ case ${1-} in
     ;;
 esac
 folders=()
-for folder in include src tests examples bench fuzz; do
+for folder in include src python tests examples bench fuzz; do
     [[ ! -d $folder ]] || folders+=("$folder")
 done
-find "${folders[@]}" -name '*.[ch]' -print0 | xargs -0 clang-format "${mode[@]}"
+find "${folders[@]}" -path python/build -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format "${mode[@]}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Install what is missing to build and run gbose, or to test it, on Debian and Ubuntu. When nothing is missing
-# this only looks, on any system. Usage: scripts/setup.sh run|test
+# Install what is missing to build and run gbose, to test it, or to measure it beside others, on Debian and Ubuntu.
+# When nothing is missing this only looks, on any system. Usage: scripts/setup.sh run|test|bench
 set -euo pipefail
 
 missing=()
@@ -16,9 +16,23 @@ header() {
     echo "#include <$1>" | cc -E -x c -
 }
 
+library() {
+    echo 'int main(void) { return 0; }' | cc -x c -o /dev/null - -l"$1"
+}
+
+# Packages are for the system's own Python, which need not be the first one on the path.
+debian_python() {
+    if [[ -x /usr/bin/python3 ]]; then /usr/bin/python3 "$@"; else python3 "$@"; fi
+}
+
 # clang's sanitizer runtime is a package of its own in some distributions, named after clang's version.
 clang_sanitizes() {
     echo 'int main(void) { return 0; }' | clang -fsanitize=address -x c -o /dev/null -
+}
+
+# Where the distribution's Python has its headers.
+python_include() {
+    /usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null || true
 }
 
 install_missing() {
@@ -50,6 +64,18 @@ if [[ ${1-} == test ]]; then
     need procps command -v pgrep
     need clang command -v clang
     need valgrind command -v valgrind
+    need python3 command -v /usr/bin/python3
+    need python3-venv /usr/bin/python3 -c 'import ensurepip'
+    need python3-dev test -e "$(python_include)/Python.h"
+    for module in cffi numpy setuptools wheel pytest hypothesis pandas matplotlib; do
+        need "python3-$module" /usr/bin/python3 -c "import $module"
+    done
+    need mypy command -v mypy
+fi
+if [[ ${1-} == bench ]]; then
+    need libopenblas-dev library openblas
+    need libblis-dev library blis
+    need python3-numpy debian_python -c 'import numpy'
 fi
 install_missing
 

@@ -384,6 +384,32 @@ static void creation_gives_up_at_the_first_failure(void **state)
     for_each_spec(check_huge_dim, PLAIN);
 }
 
+/* A plain learner is a triangle, some vectors and a fixed rest: for dim 40 and more less than 1.2 dim^2 doubles. What a
+ * round needs beside that is proportional to the arms, and is not square in dim (docs/performance.md). */
+static void a_learner_is_small(void **state)
+{
+    static const size_t dims[] = {40, 64, 99, 100, 250, 1000};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(dims); i++) {
+        size_t d = dims[i], stride = (d + 7) / 8 * 8;
+        double *contexts = calloc(2 * d, sizeof(double));
+        gbose_decision decision;
+        gbose *g;
+
+        watch(-1);
+        assert_int_equal(gbose_new(&g, "gbose", d, NULL), GBOSE_OK);
+        stop_watching();
+        assert_in_range(heap.bytes, d * d / 2 * sizeof(double), d * d * 12 / 10 * sizeof(double));
+        watch(-1);
+        assert_int_equal(gbose_decide(g, &decision, contexts, 2), GBOSE_OK);
+        stop_watching();
+        assert_in_range(heap.bytes, 1, 16 * stride * sizeof(double) + 2048);
+        gbose_free(g);
+        free(contexts);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +423,7 @@ int main(void)
         spec_test(learning_does_not_allocate),
         spec_test(refusals_do_not_allocate),
         spec_test(creation_gives_up_at_the_first_failure),
+        cmocka_unit_test(a_learner_is_small),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

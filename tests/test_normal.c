@@ -91,31 +91,13 @@ static void quantile(void **state)
     }
 }
 
-/* Many at once: the same bytes, whatever the number, and with both tails among them. */
-static void quantiles(void **state)
-{
-    struct random r = {5};
-
-    (void)state;
-    for (size_t n = 0; n < 300; n++) {
-        double p[300], one[300];
-
-        for (size_t i = 0; i < n; i++) {
-            p[i] = random_below(&r, 4) ? random_uniform(&r) : pow(10, -20 * random_uniform(&r));
-            p[i] = fmax(p[i], 1e-300);
-            p[i] = random_below(&r, 9) ? p[i] : 1 - 0x1p-53;
-            one[i] = gbose__normal_quantile(p[i]);
-        }
-        gbose__normal_quantiles(p, n);
-        assert_memory_equal(p, one, n * sizeof(double));
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(logarithm), cmocka_unit_test(exponential), cmocka_unit_test(distribution),
-        cmocka_unit_test(quantile),  cmocka_unit_test(quantiles),
+        cmocka_unit_test(logarithm),
+        cmocka_unit_test(exponential),
+        cmocka_unit_test(distribution),
+        cmocka_unit_test(quantile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ static void compare(const struct gbose__ridge *m, const struct dense *ref, struc
         for (size_t k = 0; k < n; k++)
             x[k] = random_normal(r);
         assert_close(gbose__ridge_width(m, x, n), dense_width(ref, x, n), tolerance);
-        gbose__ridge_apply(m, image, x);
+        gbose__ridge_apply(m, image, x, NULL, 1);
         for (size_t k = 0; k < m->stride; k++)
             size2 += (long double)image[k] * image[k];
         assert_close(sqrtl(size2), dense_width(ref, x, n), tolerance);
@@ -252,9 +252,50 @@ static void thousand_copies_are_weighed_right(void **state)
     }
 }
 
+/* The reach bounds the length of every image, and is not far from the longest. */
+static void reach_bounds_images(void **state)
+{
+    struct random r = {8};
+
+    (void)state;
+    for (size_t t = 0; t < 60; t++) {
+        size_t dim = 1 + random_below(&r, 40), rounds = random_below(&r, 300);
+        struct gbose__ridge m;
+        double *x, *y, longest = 0;
+
+        assert_int_equal(gbose__ridge_init(&m, dim, 0.3, t % 2 ? 1 : 0.95), GBOSE_OK);
+        x = gbose__alloc(2 * m.stride, sizeof(double));
+        y = x + m.stride;
+        for (size_t k = 0; k < rounds; k++) {
+            gbose__ridge_begin(&m);
+            for (size_t i = 0; i < dim; i++)
+                m.x[i] = random_normal(&r) + (t % 3 == 0); /* correlated features, now and then */
+            gbose__ridge_term(&m, m.x, 1, 0);
+        }
+        for (size_t i = 0; i < dim; i++)
+            x[i] = random_normal(&r);
+        for (int k = 0; k < 100; k++) { /* x <- R'R x, normalised: the longest image */
+            double norm = sqrt(gbose__dot(x, x, m.stride));
+
+            for (size_t i = 0; i < dim; i++)
+                x[i] /= norm;
+            gbose__ridge_apply(&m, y, x, NULL, 1);
+            longest = sqrt(gbose__dot(y, y, m.stride));
+            assert_true(longest <= m.reach);
+            memset(x, 0, m.stride * sizeof(double));
+            for (size_t j = 0; j < dim; j++)
+                gbose__axpy(x, y[j], m.root + gbose__triangle_row(j), gbose__pad(j + 1));
+        }
+        assert_true(m.reach < 10 * longest);
+        gbose__free(x);
+        gbose__ridge_clear(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reach_bounds_images),
         cmocka_unit_test(updates_equal_dense_solve),
         cmocka_unit_test(million_terms),
         cmocka_unit_test(million_rounds),

@@ -1,12 +1,15 @@
 /* Random streams: Philox's published answers, and the laws of what is made from it. Each statistical check has
  * error probability 1e-6; seeds are fixed. */
 #include "support/check.h"
+#include "support/kernels_other.h"
 #include "support/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/kernels.h"
+#include "core/normal.h"
 #include "core/rng.h"
 
 /* philox4x32-10 in Random123's kat_vectors. */
@@ -171,12 +174,11 @@ static void normals(void **state)
 }
 
 /* Many normals at once are those that come one after the other, and leave the stream where these do. */
-static void normals_at_once(void **state)
+static void check_normals_at_once(void)
 {
-    (void)state;
-    for (size_t n = 0; n < 40; n++) {
+    for (size_t n = 0; n < 1000; n += n < 40 ? 1 : 131) {
         struct gbose__rng a, b;
-        double z[40];
+        double z[1000];
 
         gbose__rng_init(&a, 8, 1, GBOSE__SCORES, n);
         gbose__rng_init(&b, 8, 1, GBOSE__SCORES, n);
@@ -184,6 +186,50 @@ static void normals_at_once(void **state)
         for (size_t i = 0; i < n; i++)
             assert_true(z[i] == gbose__rng_normal(&b));
         assert_true(gbose__rng_u64(&a) == gbose__rng_u64(&b));
+    }
+}
+
+/* Rough normals are near the quantiles of the words they are made from, whatever the number, and use up whole blocks. */
+static void check_rough_normals(void)
+{
+    for (size_t blocks = 0; blocks < 300; blocks += blocks < 20 ? 1 : 37) {
+        struct gbose__rng a, b;
+        double z[4 * 300];
+
+        gbose__rng_init(&a, 9, 2, GBOSE__SCORES, blocks);
+        gbose__rng_init(&b, 9, 2, GBOSE__SCORES, blocks);
+        gbose__rng_rough_normals(&a, z, 4 * blocks);
+        for (size_t begin = 0; begin < blocks; begin += GBOSE__ROUGH_BLOCKS) {
+            size_t size = blocks - begin < GBOSE__ROUGH_BLOCKS ? blocks - begin : GBOSE__ROUGH_BLOCKS;
+
+            for (size_t i = 0; i < size; i++)
+                for (size_t half = 0; half < 2; half++) {
+                    uint64_t u = gbose__rng_u64(&b);
+                    for (size_t k = 0; k < 2; k++, u >>= 32) {
+                        double p = 0.5 + ((double)(int32_t)(uint32_t)u + 0.5) * 0x1p-32;
+                        assert_true(fabs(z[4 * begin + 2 * size * half + 2 * i + k] -
+                                         gbose__normal_quantile(p)) < 2e-6);
+                    }
+                }
+        }
+        assert_true(gbose__rng_u64(&a) == gbose__rng_u64(&b));
+    }
+}
+
+static void normals_at_once(void **state)
+{
+    static const char *const isas[] = {"avx512", "avx2", "baseline"};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        if (gbose__kernels_use(isas[i])) {
+            check_normals_at_once();
+            check_rough_normals();
+        }
+    for (size_t i = 0; i < 2; i++) {
+        gbose__kernels = i ? &kernels_narrow : &kernels_wide;
+        check_normals_at_once();
+        check_rough_normals();
     }
 }
 

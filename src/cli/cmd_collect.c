@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "core/spec.h"
-#include "study/study.h"
+#include "study/directory.h"
+#include "study/plan_json.h"
 
 static int run(int argc, char **argv)
 {

@@ -7,6 +7,7 @@
 
 #include "core/spec.h"
 #include "study/file.h"
+#include "study/plan_json.h"
 
 /* The sweep ("OPTION=V1,V2,...") among those given that this learner takes; NULL: none. */
 static int find_sweep(const char **sweep, const char *learner, const struct arg *sweeps, int *used,
@@ -60,9 +61,7 @@ static int fill(struct gbose__plan *plan, const struct arg *worlds, const struct
     for (int i = 0; i < sweeps->n && !rc; i++)
         if (!used[i])
             rc = gbose__fail(err, GBOSE_ESPEC, "no learner has the option of --sweep %s", sweeps->value[i]);
-    for (size_t i = 0; i < plan->n_learners; i++)
-        if (plan->learner[i].n_values > 1)
-            plan->fresh = plan->reps;
+    gbose__plan_set_fresh(plan);
     free(used);
     return rc;
 }

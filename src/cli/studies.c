@@ -9,9 +9,11 @@
 
 #include "core/spec.h"
 #include "study/cluster.h"
+#include "study/directory.h"
 #include "study/file.h"
-#include "study/journal.h"
 #include "study/outputs.h"
+#include "study/plan_json.h"
+#include "study/progress.h"
 #include "study/study.h"
 
 static atomic_int stop;
@@ -223,18 +225,41 @@ static int show(const struct play *play, const struct gbose__study *study)
     return EXIT_FINE;
 }
 
+/* What goes along with playing: the journal, or NULL, and the line on the terminal. */
+struct company {
+    struct gbose__journal *journal;
+    struct gbose__progress_line line;
+};
+
+static int finished(void *user, const struct gbose__study *study, size_t index, gbose_error *err)
+{
+    struct company *c = user;
+
+    return c->journal ? gbose__journal_append(c->journal, study, index, err) : GBOSE_OK;
+}
+
+static void tick(void *user, const struct gbose__progress *progress)
+{
+    gbose__progress_show(&((struct company *)user)->line, progress);
+}
+
 static int lead(const struct play *play, struct gbose__study *study, char **sources, int n)
 {
-    struct gbose__study_settings settings = {NULL, play->threads, play->shard, play->shards, &stop};
+    struct company company = {0};
+    struct gbose__study_settings settings = {play->threads,   play->shard, play->shards, &stop,
+                                             &gbose__cluster, finished,    tick,         &company};
     gbose_error err = {0, ""};
     int rc = GBOSE_OK, code;
 
     if (n)
         rc = take_sources(study, sources, n, &err);
     if (!rc && play->dir)
-        rc = open_directory(&settings.journal, play, study, &err);
-    if (!rc)
+        rc = open_directory(&company.journal, play, study, &err);
+    if (!rc) {
+        gbose__progress_begin(&company.line);
         rc = gbose__study_play(study, &settings, &err);
+        gbose__progress_end(&company.line);
+    }
     if (rc) {
         code = broken(play, &err);
     } else if (gbose__study_done(study) < gbose__study_needed(study, play->shard, play->shards)) {
@@ -246,7 +271,7 @@ static int lead(const struct play *play, struct gbose__study *study, char **sour
     } else {
         code = show(play, study);
     }
-    gbose__journal_close(settings.journal); /* until here nobody else writes to the directory */
+    gbose__journal_close(company.journal); /* until here nobody else writes to the directory */
     return code;
 }
 

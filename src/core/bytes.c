@@ -5,18 +5,6 @@
 #define ODD_A UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
 #define ODD_B UINT64_C(0xd6e8feb86659fd93)
 
-static uint64_t load_word(const unsigned char *p)
-{
-    return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
-           (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
-}
-
-static void store_word(unsigned char *p, uint64_t word)
-{
-    for (int i = 0; i < 8; i++)
-        p[i] = (unsigned char)(word >> (8 * i));
-}
-
 /* A bijection of value for every hash, and of hash for every value. */
 uint64_t gbose__mix(uint64_t hash, uint64_t value)
 {
@@ -33,41 +21,39 @@ uint64_t gbose__mix_text(uint64_t hash, const char *text)
     return gbose__mix(hash, 256);
 }
 
+static inline uint64_t add_word(uint64_t chain, struct gbose__reader *r)
+{
+    uint64_t x = (chain ^ gbose__get_u64(r)) * ODD_A;
+
+    return x ^ x >> 32;
+}
+
 /* Four chains side by side, so that the multiplications do not wait for each other. */
 uint64_t gbose__checksum(const void *bytes, size_t size)
 {
-    const unsigned char *p = bytes;
+    struct gbose__reader r = {bytes, size / 8 * 8, 0};
     uint64_t chain[4] = {1, 2, 3, 4}, hash = size;
-    size_t n = size / 8;
 
-    for (size_t i = 0; i < n; i++) {
-        uint64_t x = (chain[i & 3] ^ load_word(p + 8 * i)) * ODD_A;
-        chain[i & 3] = x ^ x >> 32;
-    }
+    while (r.left >= 32)
+        for (int k = 0; k < 4; k++)
+            chain[k] = add_word(chain[k], &r);
+    for (int k = 0; r.left; k++)
+        chain[k] = add_word(chain[k], &r);
     for (int k = 0; k < 4; k++)
         hash = gbose__mix(hash, chain[k]);
     return hash;
 }
 
-void gbose__put_u64(struct gbose__writer *w, uint64_t value)
-{
-    if (w->at)
-        store_word(w->at + w->size, value);
-    w->size += 8;
-}
-
-void gbose__put_double(struct gbose__writer *w, double value)
-{
-    uint64_t word;
-
-    memcpy(&word, &value, 8);
-    gbose__put_u64(w, word);
-}
-
 void gbose__put_doubles(struct gbose__writer *w, const double *values, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        gbose__put_double(w, values[i]);
+    for (size_t i = 0; w->at && i < n; i++) {
+        uint64_t word;
+
+        memcpy(&word, &values[i], 8);
+        word = gbose__little_endian(word);
+        memcpy(w->at + w->size + 8 * i, &word, 8);
+    }
+    w->size += 8 * n;
 }
 
 void gbose__put_text(struct gbose__writer *w, const char *text)
@@ -82,33 +68,23 @@ void gbose__put_text(struct gbose__writer *w, const char *text)
     w->size += 8 * words;
 }
 
-uint64_t gbose__get_u64(struct gbose__reader *r)
-{
-    uint64_t word;
-
-    if (r->left < 8) {
-        r->bad = 1;
-        return 0;
-    }
-    word = load_word(r->at);
-    r->at += 8;
-    r->left -= 8;
-    return word;
-}
-
-double gbose__get_double(struct gbose__reader *r)
-{
-    uint64_t word = gbose__get_u64(r);
-    double value;
-
-    memcpy(&value, &word, 8);
-    return value;
-}
-
 void gbose__get_doubles(struct gbose__reader *r, double *values, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        values[i] = gbose__get_double(r);
+    if (n > r->left / 8) {
+        r->bad = 1;
+        r->left = 0;
+        memset(values, 0, n * sizeof *values);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t word;
+
+        memcpy(&word, r->at + 8 * i, 8);
+        word = gbose__little_endian(word);
+        memcpy(&values[i], &word, 8);
+    }
+    r->at += 8 * n;
+    r->left -= 8 * n;
 }
 
 void gbose__get_text(struct gbose__reader *r, char *buf, size_t capacity)

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* A checksum of whole 8-byte words. Every step is a bijection of the word and of the sum so far, so a
  * change that stays within one word is always seen; any other escapes with probability 2^-64. */
@@ -19,8 +20,32 @@ struct gbose__writer {
     size_t size; /* bytes written or counted so far */
 };
 
-void gbose__put_u64(struct gbose__writer *w, uint64_t value);
-void gbose__put_double(struct gbose__writer *w, double value);
+/* A word in memory, or there from memory: the bytes turned round where the processor has them in the other order. */
+static inline uint64_t gbose__little_endian(uint64_t word)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(word);
+#else
+    return word;
+#endif
+}
+
+static inline void gbose__put_u64(struct gbose__writer *w, uint64_t value)
+{
+    value = gbose__little_endian(value);
+    if (w->at)
+        memcpy(w->at + w->size, &value, 8);
+    w->size += 8;
+}
+
+static inline void gbose__put_double(struct gbose__writer *w, double value)
+{
+    uint64_t word;
+
+    memcpy(&word, &value, 8);
+    gbose__put_u64(w, word);
+}
+
 void gbose__put_doubles(struct gbose__writer *w, const double *values, size_t n);
 /* The length, then the bytes, filled up to a whole word with zeros. */
 void gbose__put_text(struct gbose__writer *w, const char *text);
@@ -32,8 +57,29 @@ struct gbose__reader {
     int bad;
 };
 
-uint64_t gbose__get_u64(struct gbose__reader *r);
-double gbose__get_double(struct gbose__reader *r);
+static inline uint64_t gbose__get_u64(struct gbose__reader *r)
+{
+    uint64_t word;
+
+    if (r->left < 8) {
+        r->bad = 1;
+        return 0;
+    }
+    memcpy(&word, r->at, 8);
+    r->at += 8;
+    r->left -= 8;
+    return gbose__little_endian(word);
+}
+
+static inline double gbose__get_double(struct gbose__reader *r)
+{
+    uint64_t word = gbose__get_u64(r);
+    double value;
+
+    memcpy(&value, &word, 8);
+    return value;
+}
+
 void gbose__get_doubles(struct gbose__reader *r, double *values, size_t n);
 /* A text shorter than capacity; else `bad` is set and buf is empty. */
 void gbose__get_text(struct gbose__reader *r, char *buf, size_t capacity);

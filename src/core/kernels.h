@@ -1,11 +1,14 @@
 /* Vector kernels. Lengths are whole vectors (a multiple of GBOSE__LANES) and what lies between the data
  * and that length is zero. Sums run in eight fixed lanes that are added in a fixed order, so that a result
- * has the same bytes on every instruction set. Nothing allocates, nothing fails. They are short and called with
- * short vectors, so they are compiled into their callers. */
+ * has the same bytes on every instruction set. Nothing allocates, nothing fails.
+ *
+ * The short ones below are compiled into their callers. Those where the time goes work on many rows at a call, are
+ * compiled for several instruction sets (kernels_body.h), and are reached through gbose__kernels. */
 #ifndef GBOSE_CORE_KERNELS_H
 #define GBOSE_CORE_KERNELS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/memory.h"
 
@@ -46,15 +49,81 @@ static inline void gbose__axpy(double *restrict y, double c, const double *restr
         y[i] += c * x[i];
 }
 
-/* A step of the square-root update, for one row: (row, sum) <- (scale row - back sum, sum + f row). */
-static inline void gbose__rotate(double *restrict row, double *restrict sum, double scale, double back,
-                                 double f, size_t n)
+/* Where row j of a padded lower triangle begins. Rows are stored one after the other, row j in pad(j + 1) doubles. */
+static inline size_t gbose__triangle_row(size_t j)
 {
-    for (size_t i = 0; i < n; i++) {
-        double old = row[i];
-        row[i] = scale * old - back * sum[i];
-        sum[i] += f * old;
-    }
+    size_t q = j / GBOSE__LANES, r = j % GBOSE__LANES;
+
+    return 32 * q * (q + 1) + 8 * r * (q + 1);
 }
+
+/* The whole vectors [begin, end) outside of which a vector is zero. */
+struct gbose__span {
+    size_t begin, end;
+};
+
+/* Draws that are evaluated side by side. */
+#define GBOSE__BATCH 16
+
+/* Philox blocks that rough_normals() takes at a time. */
+#define GBOSE__ROUGH_BLOCKS 64
+
+/* A tile holds GBOSE__TILE points in single precision, coordinate after coordinate, and one more number of each. */
+#define GBOSE__TILE 64
+
+struct gbose__kernels {
+    /* Are all numbers finite and at most `most` in magnitude? */
+    int (*within)(const double *x, size_t n, double most);
+
+    /* The same, and copy n rows of dim numbers to rows that are stride apart. */
+    int (*take)(double *rows, const double *x, size_t n, size_t dim, size_t stride, double most);
+
+    /* out[i] = rows_i'x for n rows */
+    void (*dots)(double *out, const double *rows, const double *x, size_t n, size_t stride);
+
+    /* out[i] = ||rows_k - x||^2 with k = index[i], or k = i if index is NULL, for i < n */
+    void (*squares)(double *out, const double *rows, const size_t *index, const double *x, size_t n,
+                    size_t stride);
+
+    /* Two standard normal numbers from each of `blocks` Philox blocks, whose counters count up in counter[0]: what
+     * gbose__rng_normal() gives. Leaves the counter behind the last. */
+    void (*normals)(double *z, const uint32_t key[2], uint32_t counter[4], size_t blocks);
+
+    /* Four rough ones from each block: gbose__rng_rough_normals(). */
+    void (*rough_normals)(double *z, const uint32_t key[2], uint32_t counter[4], size_t blocks);
+
+    /* Of GBOSE__BATCH draws, count who wins: contestant `favourite`, whose score is 0, or one of the others in turn, whose
+     * scores are lead + factor z, row after row. z holds `columns` rows, each a number for every draw. Ties go to
+     * the first contestant. The first `plus` draws count, and of their reflections -z the first `minus`. */
+    void (*count_wins)(double *wins, size_t favourite, const double *lead, const double *factor,
+                       size_t rivals, size_t columns, size_t stride, const double *z, size_t plus,
+                       size_t minus);
+
+    /* Bit b: may ||tile_b - point|| be less than last_b - own + error? `last` is the number beside the points; lengths
+     * are exact up to a fraction `error`. */
+    uint64_t (*near_tile)(const float *tile, const float *point, float own, size_t stride, float error);
+
+    /* Bit b: is last_b - 2 tile_b'point at least `least`? */
+    uint64_t (*far_tile)(const float *tile, const float *point, float least, size_t stride);
+
+    /* out_k = R x_k with k = index[i], or k = i if index is NULL, for i < n. R is a triangle of dimension dim, rows
+     * of out and x are padded. Zeros at either end of an x cost nothing. */
+    void (*triangle_apply)(double *out, const double *root, size_t dim, const double *x, const size_t *index,
+                           size_t n);
+
+    /* Carlson's step R'R <- (  (R'R)^-1 + w x x'  )^-1. With f = R x and alpha_j = 1 + w (f_0^2 + ... + f_j^2)
+     *     R_j <- sqrt(alpha_{j-1} / alpha_j) R_j  -  w f_j / sqrt(alpha_{j-1} alpha_j) sum_{i<j} f_i R_i
+     * `sum` becomes the whole sum, R'R x of the old R; returns the last alpha. */
+    double (*triangle_step)(double *root, size_t dim, double *sum, const double *x, double w);
+};
+
+/* The widest that the processor has, or what the environment variable GBOSE_ISA names. */
+extern const struct gbose__kernels *gbose__kernels;
+
+extern const struct gbose__kernels gbose__kernels_baseline, gbose__kernels_avx2, gbose__kernels_avx512;
+
+/* "baseline", "avx2" or "avx512": use these kernels from now on; 0 if there are none of that name for this
+ * processor. Not while the library is in use: for tests and benchmarks. */
+int gbose__kernels_use(const char *name);
 
 #endif

@@ -1,9 +1,8 @@
 #include "core/normal.h"
 
-#include <math.h>
+#include "core/normal_tables.h"
 
-#define LN2_HIGH 0x1.62e42fefa3800p-1 /* ln 2 with its last 11 bits zero: k LN2_HIGH is exact */
-#define LN2_LOW 0x1.ef35793c76730p-45
+#include <math.h>
 
 /* c[0] + c[1] x + ... + c[n-1] x^(n-1) */
 static inline double polynomial(const double *c, int n, double x)
@@ -17,18 +16,15 @@ static inline double polynomial(const double *c, int n, double x)
 
 double gbose__log(double x)
 {
-    /* x = 2^e m with m in [sqrt 1/2, sqrt 2); log m = 2 atanh s, s = (m-1)/(m+1), |s| < 0.172 */
-    static const double odd[] = {1.0,      1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9, 1.0 / 11,
-                                 1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21};
     int e;
     double m = frexp(x, &e), s;
 
-    if (m < 0x1.6a09e667f3bcdp-1) {
+    if (m < SQRT_HALF) {
         m *= 2;
         e--;
     }
     s = (m - 1) / (m + 1);
-    return (2 * s * polynomial(odd, 11, s * s) + e * LN2_LOW) + e * LN2_HIGH;
+    return (2 * s * polynomial(log_odd, 11, s * s) + e * LN2_LOW) + e * LN2_HIGH;
 }
 
 double gbose__exp(double x)
@@ -81,30 +77,9 @@ double gbose__normal_cdf(double x)
     return x > 0 ? 1 - tail : tail;
 }
 
-/* ---- quantiles: Wichura's algorithm AS 241 (Applied Statistics 37, 1988), routine PPND16 ---- */
+/* ---- quantiles ---- */
 
-/* clang-format off */
-static const double centre_top[] = {
-    3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4,
-    4.5921953931549871457e4, 6.7265770927008700853e4, 3.3430575583588128105e4, 2.5090809287301226727e3};
-static const double centre_bottom[] = {
-    1.0, 4.2313330701600911252e1, 6.8718700749205790830e2, 5.3941960214247511077e3,
-    2.1213794301586595867e4, 3.9307895800092710610e4, 2.8729085735721942674e4, 5.2264952788528545610e3};
-static const double tail_top[] = {
-    1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0, 3.64784832476320460504e0,
-    1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4};
-static const double tail_bottom[] = {
-    1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1,
-    1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9};
-static const double far_top[] = {
-    6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0, 2.96560571828504891230e-1,
-    2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7};
-static const double far_bottom[] = {
-    1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
-    7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15};
-/* clang-format on */
-
-/* For |q| = |p - 1/2| at most 0.425. */
+/* For |q| = |p - 1/2| at most QUANTILE_CENTRE. */
 static inline double central_quantile(double q)
 {
     double r = 0.180625 - q * q;
@@ -116,7 +91,7 @@ static double tail_quantile(double p)
 {
     double r = sqrt(-gbose__log(p < 0.5 ? p : 1 - p)), x;
 
-    if (r <= 5)
+    if (r <= QUANTILE_TAIL)
         x = polynomial(tail_top, 8, r - 1.6) / polynomial(tail_bottom, 8, r - 1.6);
     else
         x = polynomial(far_top, 8, r - 5) / polynomial(far_bottom, 8, r - 5);
@@ -125,20 +100,5 @@ static double tail_quantile(double p)
 
 double gbose__normal_quantile(double p)
 {
-    return fabs(p - 0.5) <= 0.425 ? central_quantile(p - 0.5) : tail_quantile(p);
-}
-
-/* The middle's formula for all of a block, which the compiler can do side by side, then the tails. */
-void gbose__normal_quantiles(double *p, size_t n)
-{
-    double x[16];
-
-    for (size_t begin = 0; begin < n; begin += 16) {
-        size_t size = n - begin < 16 ? n - begin : 16;
-
-        for (size_t i = 0; i < size; i++)
-            x[i] = central_quantile(p[begin + i] - 0.5);
-        for (size_t i = 0; i < size; i++)
-            p[begin + i] = fabs(p[begin + i] - 0.5) <= 0.425 ? x[i] : tail_quantile(p[begin + i]);
-    }
+    return fabs(p - 0.5) <= QUANTILE_CENTRE ? central_quantile(p - 0.5) : tail_quantile(p);
 }

@@ -16,7 +16,4 @@ double gbose__normal_cdf(double x);
 /* The x with P(Z <= x) = p, for 0 < p < 1. Relative error below 1e-14. */
 double gbose__normal_quantile(double p);
 
-/* The same for n values in place; faster, the same bytes. */
-void gbose__normal_quantiles(double *p, size_t n);
-
 #endif

@@ -8,6 +8,12 @@
 #include "core/normal.h"
 #include "gbose.h"
 
+/* The bound of R is renewed, at the price of a step, as often as it can be expected to have become a few percent too
+ * large: after 1/8 more steps, or with `forget`, that makes it grow with each, after this many. In any case
+ * before the rounding of the steps could matter. */
+#define REACH_STEPS 32
+#define REACH_MOST 1000000
+
 size_t gbose__triangle(size_t dim)
 {
     return gbose__triangle_row(dim);
@@ -29,15 +35,57 @@ static int allocate(struct gbose__ridge *m, size_t dim)
     m->dim = dim;
     m->stride = gbose__pad(dim);
     m->root = gbose__alloc(gbose__triangle(dim), sizeof(double));
-    m->mu = m->root ? gbose__alloc(5 * m->stride, sizeof(double)) : NULL;
+    m->mu = m->root ? gbose__alloc(8 * m->stride, sizeof(double)) : NULL;
     if (!m->mu) {
         gbose__ridge_clear(m);
         return GBOSE_ENOMEM;
     }
     m->prior = m->mu + m->stride;
-    m->x = m->prior + m->stride;
-    m->work = m->x + m->stride;
+    m->weight = m->prior + m->stride;
+    m->x = m->weight + m->stride;
+    m->sum = m->x + m->stride;
+    m->unit = m->sum + m->stride;
+    m->spare = m->unit + m->stride;
     return GBOSE_OK;
+}
+
+/* Bound the largest singular value of R: for any p > 0 and q = |R| p, its square is at most the largest of
+ * (|R|'q)_j / p_j (Schur's test). The nearer p is to the leading singular vector of |R| the better, so |R|'q is the
+ * next p. */
+static void find_reach(struct gbose__ridge *m)
+{
+    double *p = m->weight, *next = m->sum, most = 0, largest = 0;
+    uint64_t wait = REACH_STEPS;
+
+    memset(next, 0, m->stride * sizeof(double));
+    for (size_t j = 0; j < m->dim; j++) {
+        const double *r = row(m, j);
+        double q = 0;
+
+        for (size_t i = 0; i <= j; i++)
+            q += fabs(r[i]) * p[i];
+        for (size_t i = 0; i <= j; i++)
+            next[i] += fabs(r[i]) * q;
+    }
+    for (size_t j = 0; j < m->dim; j++) {
+        most = next[j] / p[j] > most ? next[j] / p[j] : most;
+        largest = next[j] > largest ? next[j] : largest;
+    }
+    for (size_t j = 0; j < m->dim; j++)
+        p[j] = fmax(next[j] / largest, 1e-6);
+    m->reach = sqrt(most) * (1 + 1e-9) + 1e-150; /* more than all rounding until the next time */
+    if (m->forget == 1 && m->steps / 8 > REACH_STEPS)
+        wait = m->steps / 8 < REACH_MOST ? m->steps / 8 : REACH_MOST;
+    m->reach_until = m->steps + wait;
+}
+
+/* For an R that has come about otherwise than by steps. */
+static void restart_reach(struct gbose__ridge *m)
+{
+    for (size_t j = 0; j < m->dim; j++)
+        m->weight[j] = 1;
+    for (int i = 0; i < 4; i++)
+        find_reach(m);
 }
 
 int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double forget)
@@ -51,7 +99,9 @@ int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double 
     for (size_t j = 0; j < dim; j++) {
         row(m, j)[j] = 1 / sqrt(lambda);
         m->prior[j] = lambda;
+        m->weight[j] = 1;
     }
+    find_reach(m);
     return GBOSE_OK;
 }
 
@@ -73,44 +123,16 @@ int gbose__ridge_copy(struct gbose__ridge *to, const struct gbose__ridge *from)
     to->turn = from->turn;
     to->steps = from->steps;
     memcpy(to->root, from->root, gbose__triangle(from->dim) * sizeof(double));
-    memcpy(to->mu, from->mu, 2 * from->stride * sizeof(double)); /* mu and prior */
+    to->reach = from->reach;
+    to->reach_until = from->reach_until;
+    memcpy(to->mu, from->mu, 3 * from->stride * sizeof(double)); /* mu, prior and weight */
     return GBOSE_OK;
 }
 
-/* The whole vectors [begin, end) of x that are not zero. */
-struct span {
-    size_t begin, end;
-};
-
-static struct span find_span(const double *x, size_t stride)
+void gbose__ridge_apply(const struct gbose__ridge *m, double *out, const double *x, const size_t *index,
+                        size_t n)
 {
-    struct span s = {0, stride};
-
-    while (s.begin < stride && x[s.begin] == 0)
-        s.begin++;
-    s.begin = s.begin / GBOSE__LANES * GBOSE__LANES;
-    while (s.end > s.begin && x[s.end - 1] == 0)
-        s.end--;
-    s.end = gbose__pad(s.end);
-    return s;
-}
-
-/* Row j of R times x. */
-static double row_times(const double *r, size_t j, const double *x, struct span s)
-{
-    size_t end = gbose__pad(j + 1) < s.end ? gbose__pad(j + 1) : s.end;
-
-    return end > s.begin ? gbose__dot(r + s.begin, x + s.begin, end - s.begin) : 0;
-}
-
-void gbose__ridge_apply(const struct gbose__ridge *m, double *out, const double *x)
-{
-    struct span s = find_span(x, m->stride);
-
-    for (size_t j = 0; j < m->dim; j++)
-        out[j] = row_times(row(m, j), j, x, s);
-    for (size_t j = m->dim; j < m->stride; j++)
-        out[j] = 0;
+    gbose__kernels->triangle_apply(out, m->root, m->dim, x, index, n);
 }
 
 double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t n)
@@ -127,49 +149,36 @@ double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t 
     return sqrt(sum);
 }
 
-/* Carlson's step for B += w x x', and the step of mu for y += c x.
- *     f = R x,  alpha_j = 1 + w (f_0^2 + ... + f_j^2)
- *     R_j <- sqrt(alpha_{j-1} / alpha_j) R_j - w f_j / sqrt(alpha_{j-1} alpha_j) sum_{i<j} f_i R_i
- * The whole sum is B_old^-1 x, and over the last alpha it is B_new^-1 x. */
+/* Over the last alpha, B_old^-1 x is B_new^-1 x. */
 void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double c)
 {
-    struct span s = find_span(x, m->stride);
-    double *sum = m->work, alpha = 1, miss = c - w * gbose__dot(m->mu, x, m->stride);
+    double miss = c - w * gbose__dot(m->mu, x, m->stride);
+    double alpha = gbose__kernels->triangle_step(m->root, m->dim, m->sum, x, w);
 
-    memset(sum, 0, m->stride * sizeof(double));
-    for (size_t j = s.begin; j < m->dim; j++) {
-        double *r = row(m, j);
-        double f = row_times(r, j, x, s), next;
-
-        if (f == 0)
-            continue;
-        next = alpha + w * f * f;
-        gbose__rotate(r, sum, sqrt(alpha / next), w * f / (sqrt(alpha) * sqrt(next)), f, gbose__pad(j + 1));
-        alpha = next;
-    }
-    gbose__axpy(m->mu, miss / alpha, sum, m->stride);
+    gbose__axpy(m->mu, miss / alpha, m->sum, m->stride);
 }
 
 void gbose__ridge_begin(struct gbose__ridge *m)
 {
-    double *unit = m->work + m->stride, grow;
+    double grow;
     size_t turns;
 
-    m->steps++;
+    if (m->steps++ >= m->reach_until) /* until then it holds: a term can only shorten images */
+        find_reach(m);
     if (m->forget == 1)
         return;
     grow = 1 / sqrt(m->forget);
     for (size_t i = 0, n = gbose__triangle(m->dim); i < n; i++)
         m->root[i] *= grow;
+    m->reach *= grow;
     for (size_t i = 0; i < m->dim; i++)
         m->prior[i] *= m->forget;
     turns = (size_t)ceil(fmin(10 * (1 - m->forget), 1) * (double)m->dim);
-    memset(unit, 0, m->stride * sizeof(double));
     while (turns--) {
         size_t i = m->turn;
-        unit[i] = 1;
-        gbose__ridge_term(m, unit, m->lambda - m->prior[i], 0);
-        unit[i] = 0;
+        m->unit[i] = 1;
+        gbose__ridge_term(m, m->unit, m->lambda - m->prior[i], 0);
+        m->unit[i] = 0;
         m->prior[i] = m->lambda;
         m->turn = (i + 1) % m->dim;
     }
@@ -279,6 +288,7 @@ int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into
     }
     gbose__triangle_invert(out->root, B, into->dim);
     solve(out, y);
+    restart_reach(out);
     gbose__free(B);
     return GBOSE_OK;
 }
@@ -313,4 +323,6 @@ void gbose__ridge_read(struct gbose__ridge *m, struct gbose__reader *r)
     bad |= m->turn >= m->dim;
     m->steps = gbose__get_u64(r);
     r->bad |= bad;
+    if (!r->bad)
+        restart_reach(m);
 }

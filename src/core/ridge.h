@@ -24,30 +24,28 @@
 #include <stdint.h>
 
 #include "core/bytes.h"
+#include "core/kernels.h"
 
 struct gbose__ridge {
     size_t dim;
     size_t stride; /* dim, padded */
     double lambda, forget;
-    double *root;   /* R, row after row; row j is padded to a whole number of vectors */
-    double *mu;     /* stride */
-    double *prior;  /* diagonal of P, stride */
-    size_t turn;    /* the coordinate of P that is next in turn */
-    uint64_t steps; /* rewards learned here: what has aged the evidence */
-    double *x;      /* stride: a place for the caller's next x */
-    double *work;   /* scratch: 2 stride */
+    double *root;         /* R, row after row; row j is padded to a whole number of vectors */
+    double *mu;           /* stride */
+    double *prior;        /* diagonal of P, stride */
+    size_t turn;          /* the coordinate of P that is next in turn */
+    uint64_t steps;       /* rewards learned here: what has aged the evidence */
+    double reach;         /* ||R x|| <= reach ||x|| */
+    uint64_t reach_until; /* the step at which it is renewed */
+    double *weight;       /* stride: with which reach was found */
+    double *x;            /* stride: a place for the caller's next x */
+    double *sum;          /* scratch: stride */
+    double *unit;         /* stride: zero between calls */
+    double *spare;        /* two rows of stride: for the caller to use */
 };
 
 /* The number of doubles in a padded triangle of dimension dim. */
 size_t gbose__triangle(size_t dim);
-
-/* Where row j of a padded triangle begins. */
-static inline size_t gbose__triangle_row(size_t j)
-{
-    size_t q = j / 8, r = j % 8;
-
-    return 32 * q * (q + 1) + 8 * r * (q + 1);
-}
 
 /* GBOSE_OK or GBOSE_ENOMEM (and then there is nothing to clear). */
 int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double forget);
@@ -59,8 +57,10 @@ int gbose__ridge_copy(struct gbose__ridge *to, const struct gbose__ridge *from);
 void gbose__ridge_begin(struct gbose__ridge *m);
 void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double c);
 
-/* out = R x, stride entries each. Zeros at either end of x cost nothing. */
-void gbose__ridge_apply(const struct gbose__ridge *m, double *out, const double *x);
+/* The images R x of n vectors, rows of `stride` entries: of those that `index` lists, or all if it is NULL. Zeros at
+ * either end of x cost nothing. */
+void gbose__ridge_apply(const struct gbose__ridge *m, double *out, const double *x, const size_t *index,
+                        size_t n);
 
 /* sqrt(x' B^-1 x) for an x of n <= dim entries, the others being zero; needs no padding, writes nothing. */
 double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t n);

@@ -2,6 +2,7 @@
 
 #include <Random123/philox.h>
 
+#include "core/kernels.h"
 #include "core/normal.h"
 
 /* The counter's words: the block within the stream; the number's low half; its high 24 bits with the
@@ -59,7 +60,17 @@ double gbose__rng_normal(struct gbose__rng *rng)
 
 void gbose__rng_normals(struct gbose__rng *rng, double *z, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        z[i] = open_uniform(rng);
-    gbose__normal_quantiles(z, n);
+    size_t done = 0;
+
+    while (done < n && rng->used < 4) /* what is left of the block */
+        z[done++] = gbose__rng_normal(rng);
+    gbose__kernels->normals(z + done, rng->key, rng->counter, (n - done) / 2);
+    if ((n - done) % 2)
+        z[n - 1] = gbose__rng_normal(rng);
+}
+
+void gbose__rng_rough_normals(struct gbose__rng *rng, double *z, size_t n)
+{
+    gbose__kernels->rough_normals(z, rng->key, rng->counter, n / 4);
+    rng->used = 4;
 }

@@ -42,6 +42,11 @@ int gbose__fail(gbose_error *err, int code, const char *format, ...)
     return code;
 }
 
+int gbose__no_memory(gbose_error *err)
+{
+    return gbose__fail(err, GBOSE_ENOMEM, "%s", gbose_strerror(GBOSE_ENOMEM));
+}
+
 static int read_double(double *out, const char *text)
 {
     char *end;

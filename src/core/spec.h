@@ -42,4 +42,7 @@ int gbose__fail(gbose_error *err, int code, const char *format, ...)
 #endif
     ;
 
+/* The same with the text for "out of memory"; returns GBOSE_ENOMEM. */
+int gbose__no_memory(gbose_error *err);
+
 #endif

@@ -24,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-static void decide(gbose *g, struct gbose__round *round)
+static void decide(const gbose *g, struct gbose__round *round)
 {
     double p_min = g->set.p_min, p_max = g->set.p_max;
     double *p = round->aside, *q = round->radius;
@@ -44,8 +44,11 @@ static void decide(gbose *g, struct gbose__round *round)
         p[i] = sd > 0 ? gbose__normal_cdf(mean / sd) : mean > 0;
         p[i] = fmax(p_min, fmin(p_max, p[i]));
     }
-    gbose__decision_rng(g, &rng, GBOSE__SCORES);
-    round->draws = gbose__best_arm_law(q, round, 1, g->model.dim, g->set.gamma, g->set.draws, &rng);
+    round->n_live = round->n - 1;
+    for (size_t i = 1; i < round->n; i++)
+        round->live[i - 1] = i;
+    gbose__decision_rng(g, round, &rng, GBOSE__SCORES);
+    round->draws = gbose__best_arm_law(q, round, g->model.dim, g->set.gamma, g->set.draws, &rng);
     for (size_t i = 1; i < round->n; i++) {
         round->pmf[i] = q[i] * p[i];
         round->pmf[0] += q[i] * (1 - p[i]);
@@ -60,7 +63,7 @@ static size_t draw_rival(const gbose *g, const struct gbose__round *round)
     double u;
     size_t rival = 1;
 
-    gbose__decision_rng(g, &rng, GBOSE__RIVAL);
+    gbose__decision_rng(g, round, &rng, GBOSE__RIVAL);
     u = gbose__rng_uniform(&rng) * round->pmf[0];
     for (size_t i = 1; i < round->n; i++) {
         if (!(q[i] * (1 - p[i]) > 0))
@@ -73,7 +76,7 @@ static size_t draw_rival(const gbose *g, const struct gbose__round *round)
     return rival;
 }
 
-static void explain(gbose *g, struct gbose__round *round, size_t arm)
+static void explain(const gbose *g, struct gbose__round *round, size_t arm)
 {
     size_t rival;
     double p;
@@ -110,6 +113,7 @@ static const gbose_option options[] = {
 const struct gbose__learner gbose__action_ts = {
     .info = {"action-ts", "action-centred Thompson sampling: the best other arm against base arm 0", options,
              GBOSE__COUNT(options)},
+    .samples = 1,
     .check = check,
     .decide = decide,
     .explain = explain,

@@ -15,7 +15,7 @@
 #include "learners/options.h"
 #include "learners/orthogonal.h"
 
-static void decide(gbose *g, struct gbose__round *round)
+static void decide(const gbose *g, struct gbose__round *round)
 {
     size_t k, l;
 
@@ -26,7 +26,7 @@ static void decide(gbose *g, struct gbose__round *round)
                         l);
 }
 
-static void explain(gbose *g, struct gbose__round *round, size_t arm)
+static void explain(const gbose *g, struct gbose__round *round, size_t arm)
 {
     if (round->n_live > 1)
         gbose__centred_term(g, round, arm, 1, 1);
@@ -40,6 +40,7 @@ static const gbose_option options[] = {
 const struct gbose__learner gbose__bose = {
     .info = {"bose", "BOSE for any number of arms: filter, then play the weights of the enclosing ball",
              options, GBOSE__COUNT(options)},
+    .ball = 1,
     .decide = decide,
     .explain = explain,
 };

@@ -8,7 +8,7 @@
 #include "learners/linear.h"
 #include "learners/options.h"
 
-static void decide(gbose *g, struct gbose__round *round)
+static void decide(const gbose *g, struct gbose__round *round)
 {
     double epsilon = g->set.epsilon;
 

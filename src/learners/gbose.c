@@ -20,7 +20,7 @@
 
 enum { LONE_SKIP, LONE_HALF };
 
-static void decide(gbose *g, struct gbose__round *round)
+static void decide(const gbose *g, struct gbose__round *round)
 {
     size_t k, l;
 
@@ -30,7 +30,7 @@ static void decide(gbose *g, struct gbose__round *round)
     round->pmf[k] = round->pmf[l] = 0.5; /* line 8 */
 }
 
-static void explain(gbose *g, struct gbose__round *round, size_t arm)
+static void explain(const gbose *g, struct gbose__round *round, size_t arm)
 {
     if (round->n_live > 1) {
         gbose__centred_term(g, round, arm, 1, 1); /* line 12 */

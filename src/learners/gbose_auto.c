@@ -78,6 +78,7 @@
 #define REACTION_MOST 2.0
 #define ROUND_FORGET                                                                                         \
     (1 - 1.0 / 16384)    /* of the round's features: hardly, so that slopes keep their meaning */
+#define ROUNDING 1e-9    /* far more than an image's relative error */
 #define SCORE_MOST 1e250 /* beyond this no digit of a score is left */
 #define E_MOST 1e140     /* residuals are clipped to this: their squares are then finite */
 
@@ -222,35 +223,47 @@ static double width(const gbose *g, double h)
     return kappa * sigma(g) * h;
 }
 
-static double distance(const struct gbose__round *round, size_t i, size_t j)
-{
-    return sqrt(
-        gbose__distance2(round->image + i * round->stride, round->image + j * round->stride, round->stride));
-}
-
-static void decide(gbose *g, struct gbose__round *round)
+/* The arms that are at most f behind the best one. R is at most reach, so that contexts alone rule most of them
+ * out, and images, dim times as dear, are formed of the rest. */
+static void survivors(const gbose *g, struct gbose__round *round, size_t best)
 {
     const struct gbose__ridge *in = in_use(g);
-    double lead, p;
+    const double *score = round->aside, *context = round->context + best * round->stride;
+    double *square = round->arms.square, norm = sqrt(gbose__dot(context, context, round->stride));
+    size_t count = 0, n_live = 0;
+
+    gbose__kernels->squares(square, round->context, NULL, context, round->n, round->stride);
+    for (size_t i = 0; i < round->n; i++) {
+        double most = width(g, in->reach * (sqrt(square[i]) * (1 + ROUNDING) + ROUNDING * norm));
+        round->live[count] = i;
+        count += i == best || score[best] - score[i] <= most;
+    }
+    gbose__ridge_apply(in, round->image, round->context, round->live, count);
+    gbose__kernels->squares(square, round->image, round->live, round->image + best * round->stride, count,
+                            round->stride);
+    for (size_t a = 0; a < count; a++) {
+        size_t i = round->live[a];
+        round->live[n_live] = i;
+        n_live += i == best || score[best] - score[i] <= width(g, sqrt(square[a]));
+    }
+    round->n_live = n_live;
+}
+
+static void decide(const gbose *g, struct gbose__round *round)
+{
+    double lead, h, p;
     size_t best, k, l;
-    int fine = 1;
 
     /* aside: scores by the estimate in use; swing: those by E */
-    for (size_t i = 0; i < round->n; i++) {
-        const double *b = round->context + i * round->stride;
-        gbose__ridge_apply(in, round->image + i * round->stride, b);
-        round->swing[i] = g->level.dim ? gbose__dot(b, g->level.mu, round->stride) : 0;
-        round->aside[i] = g->own[USE_E] > 0 ? round->swing[i] : round->score[i];
-        fine &= fabs(round->aside[i]) <= SCORE_MOST && fabs(round->swing[i]) <= SCORE_MOST;
-    }
     memset(round->pmf, 0, round->n * sizeof *round->pmf);
-    if (!fine) /* no probabilities, and the decision is refused */
-        return;
+    memset(round->swing, 0, round->n * sizeof *round->swing);
+    if (g->level.dim)
+        gbose__kernels->dots(round->swing, round->context, g->level.mu, round->n, round->stride);
+    memcpy(round->aside, g->own[USE_E] > 0 ? round->swing : round->score, round->n * sizeof *round->aside);
+    if (!gbose__kernels->within(round->swing, round->n, SCORE_MOST))
+        return; /* no probabilities, and the decision is refused */
     best = gbose__argmax(round->aside, round->n);
-    round->n_live = 0;
-    for (size_t i = 0; i < round->n; i++)
-        if (i == best || round->aside[best] - round->aside[i] <= width(g, distance(round, best, i)))
-            round->live[round->n_live++] = i;
+    survivors(g, round, best);
     if (round->n_live == 1) {
         round->pmf[best] = 1;
         return;
@@ -262,7 +275,9 @@ static void decide(gbose *g, struct gbose__round *round)
         l = swap;
     }
     lead = round->aside[k] - round->aside[l];
-    p = lead > 0 ? gbose__normal_cdf(lead / width(g, distance(round, k, l))) : 0.5;
+    h = sqrt(
+        gbose__distance2(round->image + k * round->stride, round->image + l * round->stride, round->stride));
+    p = lead > 0 ? gbose__normal_cdf(lead / width(g, h)) : 0.5;
     round->pmf[k] = p < P_MOST ? p : P_MOST; /* a NaN, when lead and width overflow, is P_MOST too */
     round->pmf[l] = 1 - round->pmf[k];
 }
@@ -287,7 +302,7 @@ static double reaction(const gbose *g, const struct gbose__tracker *leader, cons
     return clip(gbose__tracker_slope(leader, phi, in_use(g)->mu) / scale, REACTION_MOST);
 }
 
-static void explain(gbose *g, struct gbose__round *round, size_t arm)
+static void explain(const gbose *g, struct gbose__round *round, size_t arm)
 {
     struct note note = {0};
     struct gbose__trackers t = trackers(g);
@@ -450,7 +465,7 @@ static void tell_watch(const gbose *g, const struct note *note, const double *b,
 static void learn(gbose *g, struct gbose__reader r, double reward)
 {
     struct note note;
-    double *b = g->model.work, *own = g->own; /* work: two rows, free until a term is added */
+    double *b = g->model.spare, *own = g->own;
     double round[GBOSE__MAX_ROUND];
 
     gbose__get_doubles(&r, (double *)&note, NOTE);

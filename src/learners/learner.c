@@ -14,6 +14,9 @@
 
 #define MAX_SCORE 1e250 /* see GBOSE__MAX_LEVEL */
 
+/* The counter of a random stream has this much room for the number of the decision (core/rng.h). */
+#define MAX_DECISIONS (UINT64_C(1) << 56)
+
 /* ---- settings ---- */
 
 static void read_settings(struct gbose__settings *set, const gbose_info *info,
@@ -125,7 +128,6 @@ static int build(gbose *g, const struct gbose__value *value, size_t dim, gbose_e
     rc = gbose__ridge_init(&g->model, model_dim, g->set.lambda, g->set.forget);
     if (!rc && has_level(g))
         rc = gbose__ridge_init(&g->level, dim + 1, 1, g->set.forget);
-    g->round.stride = g->model.stride;
     return rc ? rc : build_extra(g);
 }
 
@@ -159,6 +161,7 @@ int gbose_new(gbose **out, const char *spec, size_t dim, gbose_error *err)
 static void round_clear(struct gbose__round *round)
 {
     gbose__free(round->context);
+    gbose__free(round->matrix);
     gbose__free(round->score);
     gbose__free(round->live);
     gbose__free(round->ball.support);
@@ -242,46 +245,67 @@ int gbose_stream(gbose *g, uint32_t stream)
 
 /* ---- a decision ---- */
 
+/* The most terms that a ticket may hold. */
+static size_t max_terms(const gbose *g, size_t n_arms)
+{
+    return g->kind->term_per_arm ? n_arms : 1;
+}
+
 static size_t ticket_words(const gbose *g, size_t terms)
 {
     return TICKET_HEADER + (has_level(g) ? 1 + g->dim : 0) + terms * (2 + g->dim) +
            (g->kind->extra ? g->kind->extra->note_words(g) : 0) + 1;
 }
 
-/* Room for n arms. What is there already stays in use until all of the new memory is at hand. */
-static int round_reserve(gbose *g, size_t n)
+/* Doubles in the matrix: n rows, and those of samples, or the arms in tiles. */
+static size_t matrix_size(size_t n, size_t sample_rows, size_t stride)
 {
-    struct gbose__round *old = &g->round, round;
-    size_t stride = old->stride, support, terms = g->kind->term_per_arm ? n + 1 : 1,
-           row = stride * sizeof(double);
+    size_t rows = (n + sample_rows) * stride, tiles = gbose__tiles(n, stride) / 2;
 
-    if (n <= old->capacity)
+    return rows > tiles ? rows : tiles;
+}
+
+/* Room for n arms. What is there already stays in use until all of the new memory is at hand. */
+static int round_reserve(const gbose *g, struct gbose__round *old, size_t n)
+{
+    struct gbose__round round;
+    size_t stride = g->model.stride, support, row = stride * sizeof(double),
+           sample_rows = g->kind->samples ? GBOSE__BATCH : 0;
+
+    if (n <= old->capacity && old->shape == g->fingerprint)
         return GBOSE_OK;
     if (n > SIZE_MAX / 64 / row)
         return GBOSE_ESIZE;
     round = *old;
-    support = gbose__ball_support(n, g->model.dim);
-    round.ticket_capacity = 8 * ticket_words(g, terms);
-    round.context = gbose__alloc(3 * n + 2 * GBOSE__LANES + 2, row);
-    round.score = gbose__alloc(5 * n + GBOSE__LANES, sizeof(double));
+    round.stride = stride;
+    round.shape = g->fingerprint;
+    support = g->kind->ball ? gbose__ball_support(n, g->model.dim) : 0;
+    round.ticket_capacity = 8 * ticket_words(g, max_terms(g, n));
+    round.context = gbose__alloc(2 * n + sample_rows + 2, row);
+    round.matrix = gbose__alloc(matrix_size(n, sample_rows, stride), sizeof(double));
+    round.score = gbose__alloc(6 * n, sizeof(double));
     round.live = gbose__alloc(2 * n, sizeof(size_t));
     round.ball.support = gbose__alloc(support, sizeof(size_t));
     round.ball.weight = gbose__alloc(support + 2, support * sizeof(double));
     round.ticket = gbose__alloc(round.ticket_capacity, 1);
-    if (!round.context || !round.score || !round.live || !round.ball.support || !round.ball.weight ||
-        !round.ticket) {
+    if (!round.context || !round.matrix || !round.score || !round.live || !round.ball.support ||
+        !round.ball.weight || !round.ticket) {
         round_clear(&round);
         return GBOSE_ENOMEM;
     }
     round.image = round.context + n * stride;
-    round.matrix = round.image + (n + GBOSE__LANES) * stride;
-    round.centre = round.matrix + (n + GBOSE__LANES) * stride;
+    round.centre = round.image + (n + sample_rows) * stride;
     round.ball.centre = round.centre + stride;
     round.pmf = round.score + n;
     round.aside = round.pmf + n;
     round.radius = round.aside + n;
     round.swing = round.radius + n;
     round.order = round.live + n;
+    round.arms = (struct gbose__arms){.radius = round.radius,
+                                      .square = round.swing + n,
+                                      .order = round.order,
+                                      .centre = round.centre,
+                                      .tiles = (float *)round.matrix};
     round.ball.capacity = support;
     round.ball.pull = round.ball.weight + support;
     round.ball.between = round.ball.pull + support;
@@ -291,25 +315,15 @@ static int round_reserve(gbose *g, size_t n)
     return GBOSE_OK;
 }
 
-/* Are all numbers finite and at most `most` in magnitude? */
-static int within(const double *x, size_t n, double most)
-{
-    int fine = 1;
-
-    for (size_t i = 0; i < n; i++)
-        fine &= fabs(x[i]) <= most;
-    return fine;
-}
-
 void gbose__images(const gbose *g, struct gbose__round *round)
 {
-    for (size_t i = 0; i < round->n; i++)
-        gbose__ridge_apply(&g->model, round->image + i * round->stride, round->context + i * round->stride);
+    gbose__ridge_apply(&g->model, round->image, round->context, NULL, round->n);
 }
 
-void gbose__decision_rng(const gbose *g, struct gbose__rng *rng, unsigned purpose)
+void gbose__decision_rng(const gbose *g, const struct gbose__round *round, struct gbose__rng *rng,
+                         unsigned purpose)
 {
-    gbose__rng_init(rng, g->seed, g->stream, purpose, g->decisions);
+    gbose__rng_init(rng, g->seed, round->stream, purpose, round->number);
 }
 
 /* What off-policy evaluation stands on: probabilities, one for each arm, that add up to 1. */
@@ -332,7 +346,7 @@ static size_t draw(const gbose *g, const struct gbose__round *round)
     size_t arm = 0;
     double u;
 
-    gbose__decision_rng(g, &rng, GBOSE__DRAW);
+    gbose__decision_rng(g, round, &rng, GBOSE__DRAW);
     u = gbose__rng_uniform(&rng);
     for (size_t i = 0; i < round->n; i++) {
         if (!(round->pmf[i] > 0))
@@ -345,7 +359,7 @@ static size_t draw(const gbose *g, const struct gbose__round *round)
     return arm;
 }
 
-void gbose__term(gbose *g, struct gbose__round *round, double w, double c, const double *x)
+void gbose__term(const gbose *g, struct gbose__round *round, double w, double c, const double *x)
 {
     gbose__put_double(&round->writer, w);
     gbose__put_double(&round->writer, c);
@@ -354,7 +368,7 @@ void gbose__term(gbose *g, struct gbose__round *round, double w, double c, const
 }
 
 /* Header, level, terms, checksum. */
-static void write_ticket(gbose *g, struct gbose__round *round, size_t arm)
+static void write_ticket(const gbose *g, struct gbose__round *round, size_t arm)
 {
     struct gbose__writer *w = &round->writer, count;
 
@@ -364,8 +378,8 @@ static void write_ticket(gbose *g, struct gbose__round *round, size_t arm)
     gbose__put_u64(w, TICKET_MAGIC);
     gbose__put_u64(w, g->fingerprint);
     gbose__put_u64(w, g->seed);
-    gbose__put_u64(w, g->stream);
-    gbose__put_u64(w, g->decisions);
+    gbose__put_u64(w, round->stream);
+    gbose__put_u64(w, round->number);
     gbose__put_u64(w, arm);
     gbose__put_double(w, round->pmf[arm]);
     count = *w;
@@ -377,6 +391,28 @@ static void write_ticket(gbose *g, struct gbose__round *round, size_t arm)
     g->kind->explain(g, round, arm);
     gbose__put_u64(&count, round->n_terms);
     gbose__put_u64(w, gbose__checksum(w->at, w->size));
+}
+
+/* The probabilities of a round, and the arm drawn from them. */
+static int decide_round(const gbose *g, struct gbose__round *round, size_t *arm, const double *contexts,
+                        size_t n_arms)
+{
+    round->n = n_arms;
+    round->draws = 0;
+    if (!gbose__kernels->take(round->context, contexts, n_arms, g->dim, round->stride, GBOSE_MAX_INPUT))
+        return GBOSE_ENUMERIC;
+    for (size_t i = 0; i < n_arms && g->model.dim > g->dim; i++)
+        round->context[i * round->stride + g->dim] = 1;
+    gbose__kernels->dots(round->score, round->context, g->model.mu, n_arms, round->stride);
+    round->level = has_level(g) ? g->level.mu[g->dim] : 0;
+    if (!gbose__kernels->within(round->score, n_arms, MAX_SCORE) || !(fabs(round->level) <= GBOSE__MAX_LEVEL))
+        return GBOSE_ENUMERIC;
+
+    g->kind->decide(g, round);
+    if (!is_distribution(round->pmf, n_arms))
+        return GBOSE_ENUMERIC;
+    *arm = draw(g, round);
+    return GBOSE_OK;
 }
 
 int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms)
@@ -395,31 +431,18 @@ int gbose_decide_in(gbose *g, gbose_decision *out, const double *contexts, size_
         return GBOSE_EINVAL;
     if (n_arms > SIZE_MAX / sizeof(double) / g->dim)
         return GBOSE_ESIZE;
-    rc = round_reserve(g, n_arms); /* before the contexts are read: an absurd n_arms ends here */
+    round = &g->round;
+    rc = round_reserve(g, round, n_arms); /* before the contexts are read: an absurd n_arms ends here */
     if (rc)
         return rc;
-    if (!within(contexts, n_arms * g->dim, GBOSE_MAX_INPUT) ||
-        !within(feature, g->set.round, GBOSE_MAX_INPUT))
+    if (g->set.round && !gbose__kernels->within(feature, g->set.round, GBOSE_MAX_INPUT))
         return GBOSE_ENUMERIC;
-    round = &g->round;
     round->feature = feature;
-    round->n = n_arms;
-    round->draws = 0;
-    for (size_t i = 0; i < n_arms; i++) {
-        double *row = round->context + i * round->stride;
-        memcpy(row, contexts + i * g->dim, g->dim * sizeof(double));
-        if (g->model.dim > g->dim)
-            row[g->dim] = 1;
-        round->score[i] = gbose__dot(row, g->model.mu, round->stride);
-    }
-    round->level = has_level(g) ? g->level.mu[g->dim] : 0;
-    if (!within(round->score, n_arms, MAX_SCORE) || !within(&round->level, 1, GBOSE__MAX_LEVEL))
-        return GBOSE_ENUMERIC;
-
-    g->kind->decide(g, round);
-    if (!is_distribution(round->pmf, n_arms))
-        return GBOSE_ENUMERIC;
-    arm = draw(g, round);
+    round->stream = g->stream;
+    round->number = g->decisions;
+    rc = decide_round(g, round, &arm, contexts, n_arms);
+    if (rc)
+        return rc;
     write_ticket(g, round, arm);
     round->feature = NULL;
     g->decisions++;
@@ -430,6 +453,78 @@ int gbose_decide_in(gbose *g, gbose_decision *out, const double *contexts, size_
     out->draws = round->draws;
     out->ticket = round->ticket;
     out->ticket_size = round->writer.size;
+    return GBOSE_OK;
+}
+
+/* ---- many decisions ---- */
+
+struct gbose_scratch {
+    struct gbose__round round;
+};
+
+int gbose_scratch_new(gbose_scratch **out)
+{
+    gbose_scratch *scratch;
+
+    if (!out)
+        return GBOSE_EINVAL;
+    scratch = gbose__alloc(1, sizeof *scratch);
+    if (!scratch)
+        return GBOSE_ENOMEM;
+    *out = scratch;
+    return GBOSE_OK;
+}
+
+void gbose_scratch_free(gbose_scratch *scratch)
+{
+    if (!scratch)
+        return;
+    round_clear(&scratch->round);
+    gbose__free(scratch);
+}
+
+size_t gbose_ticket_room(const gbose *g, size_t n_arms)
+{
+    return n_arms < SIZE_MAX / 64 / (g->dim + 2) ? 8 * ticket_words(g, max_terms(g, n_arms)) : 0;
+}
+
+int gbose_decide_many(const gbose *g, gbose_scratch *scratch, const gbose_choices *out, uint32_t stream,
+                      uint64_t first, const double *contexts, size_t n_rounds, size_t n_arms)
+{
+    struct gbose__round *round;
+    size_t size, room;
+    int rc;
+
+    if (!g || !scratch || !out || !out->arm || !out->tickets != !out->ticket_size || !contexts || !n_arms ||
+        g->set.round || first > MAX_DECISIONS || n_rounds > MAX_DECISIONS - first)
+        return GBOSE_EINVAL;
+    if (n_arms > SIZE_MAX / sizeof(double) / g->dim ||
+        n_rounds > SIZE_MAX / sizeof(double) / (n_arms * g->dim))
+        return GBOSE_ESIZE;
+    round = &scratch->round;
+    rc = round_reserve(g, round, n_arms);
+    if (rc)
+        return rc;
+    size = n_arms * g->dim;
+    room = gbose_ticket_room(g, n_arms);
+    if (!gbose__kernels->within(contexts, n_rounds * size, GBOSE_MAX_INPUT))
+        return GBOSE_ENUMERIC;
+    round->stream = stream;
+    for (size_t t = 0; t < n_rounds; t++) {
+        round->number = first + t;
+        rc = decide_round(g, round, &out->arm[t], contexts + t * size, n_arms);
+        if (rc)
+            return rc;
+        if (out->probability)
+            out->probability[t] = round->pmf[out->arm[t]];
+        if (out->pmf)
+            memcpy(out->pmf + t * n_arms, round->pmf, n_arms * sizeof(double));
+        if (out->tickets) {
+            write_ticket(g, round, out->arm[t]);
+            memcpy((unsigned char *)out->tickets + t * room, round->ticket, round->writer.size);
+            out->ticket_size[t] = round->writer.size;
+        }
+    }
     return GBOSE_OK;
 }
 
@@ -503,7 +598,7 @@ int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward)
         return GBOSE_ETICKET;
     if (g->kind->extra ? terms || !g->kind->extra->note_is_sane(g, r) : !terms_are_sane(g, r, terms))
         return GBOSE_ETICKET;
-    if (!within(&reward, 1, GBOSE_MAX_INPUT))
+    if (!(fabs(reward) <= GBOSE_MAX_INPUT))
         return GBOSE_ENUMERIC;
 
     if (g->kind->extra)

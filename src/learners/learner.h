@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/arms.h"
 #include "core/ball.h"
 #include "core/bytes.h"
 #include "core/ridge.h"
@@ -25,24 +26,28 @@
 
 /* A round's arms, and scratch to choose among them. Grown to the largest round seen. */
 struct gbose__round {
-    size_t capacity;       /* arms there is room for */
-    size_t n;              /* arms of this round */
-    size_t stride;         /* of a row below */
+    size_t capacity; /* arms there is room for */
+    size_t n;        /* arms of this round */
+    size_t stride;   /* of a row below */
+    uint64_t shape;  /* fingerprint of the learner that there is room for */
+    uint32_t stream; /* names the random numbers of this decision, with `number` */
+    uint64_t number;
     size_t draws;          /* samples behind pmf, 0: exact */
     double level;          /* to be subtracted from this round's reward; 0 where there is no intercept */
     const double *feature; /* of the round: set.round numbers, the caller's; NULL when there are none */
     double *context; /* n rows: the contexts, padded; with a last feature 1 where there is an intercept */
-    double *image;   /* n rows and a vector's worth more: R b */
+    double *image;   /* n rows, and room for samples: R b */
     double *score;   /* n: b'mu */
     double *pmf;     /* n: filled by decide */
     double *aside;   /* n: scratch, free for the learner to use between decide and explain */
     double *radius;  /* n: scratch */
-    double *swing;   /* n and a vector more: scratch */
+    double *swing;   /* n: scratch */
     double *centre;  /* one row: scratch */
-    double *matrix;  /* n rows: scratch */
+    double *matrix;  /* n rows, and room for samples: scratch */
     size_t *live;    /* n: indices of the arms still in play */
     size_t n_live;
-    size_t *order; /* n: scratch */
+    size_t *order;           /* n: scratch */
+    struct gbose__arms arms; /* scratch: `radius`, `order`, `centre`, `matrix` under other names */
     struct gbose__ball ball;
     unsigned char *ticket;
     size_t ticket_capacity;
@@ -77,9 +82,11 @@ struct gbose__learner {
     gbose_info info;
     int linear;       /* 1: ridge on the raw contexts; 0: on centred ones */
     int term_per_arm; /* 1: a ticket may hold a term for every arm, 0: one term at the most */
+    int samples;      /* 1: needs room to draw samples (thompson.h) */
+    int ball;         /* 1: needs room for the enclosing ball (core/ball.h) */
     int (*check)(const struct gbose__settings *set, gbose_error *err); /* may be NULL: any settings do */
-    void (*decide)(gbose *g, struct gbose__round *round);
-    void (*explain)(gbose *g, struct gbose__round *round, size_t arm);
+    void (*decide)(const gbose *g, struct gbose__round *round);
+    void (*explain)(const gbose *g, struct gbose__round *round, size_t arm);
     const struct gbose__extra *extra; /* NULL: regressions and terms are all there is */
 };
 
@@ -111,10 +118,11 @@ struct gbose {
 void gbose__images(const gbose *g, struct gbose__round *round);
 
 /* The random stream of this decision for a purpose. */
-void gbose__decision_rng(const gbose *g, struct gbose__rng *rng, unsigned purpose);
+void gbose__decision_rng(const gbose *g, const struct gbose__round *round, struct gbose__rng *rng,
+                         unsigned purpose);
 
 /* Write a term to the ticket; x has g->dim entries (an intercept's 1 is implied). */
-void gbose__term(gbose *g, struct gbose__round *round, double w, double c, const double *x);
+void gbose__term(const gbose *g, struct gbose__round *round, double w, double c, const double *x);
 
 extern const struct gbose__catalog gbose__learners;
 const struct gbose__learner *gbose__learner_at(size_t i);

@@ -21,6 +21,7 @@ static const gbose_option options[] = {
 const struct gbose__learner gbose__lin_ts = {
     .info = {"lin-ts", "linear Thompson sampling", options, GBOSE__COUNT(options)},
     .linear = 1,
+    .samples = 1,
     .decide = gbose__thompson_decide,
     .explain = gbose__linear_explain,
 };

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-static void decide(gbose *g, struct gbose__round *round)
+static void decide(const gbose *g, struct gbose__round *round)
 {
     double *index = round->aside;
 

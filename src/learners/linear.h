@@ -5,6 +5,6 @@
 #include "learners/learner.h"
 
 /* The term (1, 1, b_arm). */
-void gbose__linear_explain(gbose *g, struct gbose__round *round, size_t arm);
+void gbose__linear_explain(const gbose *g, struct gbose__round *round, size_t arm);
 
 #endif

@@ -5,7 +5,7 @@
 #include "core/arms.h"
 #include "core/kernels.h"
 
-void gbose__centred_term(gbose *g, struct gbose__round *round, size_t arm, double w, double c)
+void gbose__centred_term(const gbose *g, struct gbose__round *round, size_t arm, double w, double c)
 {
     double *x = round->centre;
 
@@ -19,10 +19,12 @@ void gbose__centred_term(gbose *g, struct gbose__round *round, size_t arm, doubl
     gbose__term(g, round, w, c, x);
 }
 
-size_t gbose__survivors(gbose *g, struct gbose__round *round)
+size_t gbose__survivors(const gbose *g, struct gbose__round *round)
 {
-    gbose__images(g, round);
-    round->n_live = gbose__filter(round->live, round->radius, round->image, round->score, round->n,
+    round->n_live = gbose__suspects(round->live, &round->arms, round->context, round->score, round->n,
+                                    round->stride, g->set.gamma, g->model.reach);
+    gbose__ridge_apply(&g->model, round->image, round->context, round->live, round->n_live);
+    round->n_live = gbose__filter(round->live, round->n_live, &round->arms, round->image, round->score,
                                   round->stride, g->set.gamma);
     memset(round->pmf, 0, round->n * sizeof *round->pmf);
     if (round->n_live == 1)
@@ -32,6 +34,5 @@ size_t gbose__survivors(gbose *g, struct gbose__round *round)
 
 void gbose__farthest(struct gbose__round *round, size_t *k, size_t *l)
 {
-    gbose__farthest_pair(k, l, round->radius, round->order, round->centre, round->image, round->live,
-                         round->n_live, round->stride);
+    gbose__farthest_pair(k, l, &round->arms, round->image, round->live, round->n_live, round->stride);
 }

@@ -26,14 +26,14 @@
 #include <string.h>
 
 /* (w, c, b_i - bbar), with bbar in round->centre and the difference in the first row of round->matrix. */
-static void term(gbose *g, struct gbose__round *round, size_t i, double w, double c)
+static void term(const gbose *g, struct gbose__round *round, size_t i, double w, double c)
 {
     for (size_t k = 0; k < g->dim; k++)
         round->matrix[k] = round->context[i * round->stride + k] - round->centre[k];
     gbose__term(g, round, w, c, round->matrix);
 }
 
-static void explain(gbose *g, struct gbose__round *round, size_t arm)
+static void explain(const gbose *g, struct gbose__round *round, size_t arm)
 {
     if (round->pmf[arm] == 1)
         return;
@@ -41,9 +41,9 @@ static void explain(gbose *g, struct gbose__round *round, size_t arm)
     for (size_t i = 0; i < round->n; i++)
         if (round->pmf[i] > 0)
             gbose__axpy(round->centre, round->pmf[i], round->context + i * round->stride, round->stride);
-    term(g, round, arm, 2, 4);
+    term(g, round, arm, 2 + 2 * round->pmf[arm], 4);
     for (size_t i = 0; i < round->n; i++)
-        if (round->pmf[i] > 0)
+        if (round->pmf[i] > 0 && i != arm)
             term(g, round, i, 2 * round->pmf[i], 0);
 }
 
@@ -55,6 +55,7 @@ const struct gbose__learner gbose__semi_ts = {
     .info = {"semi-ts", "semiparametric Thompson sampling (patent application: see its page)", options,
              GBOSE__COUNT(options)},
     .term_per_arm = 1,
+    .samples = 1,
     .decide = gbose__thompson_decide,
     .explain = explain,
 };

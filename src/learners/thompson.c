@@ -47,55 +47,83 @@ static void factor_covariance(double *L, const double *D, size_t rows, size_t st
     }
 }
 
-/* The columns of a matrix of `rows` rows, scaled, each padded to whole vectors. */
-static void transpose(double *out, const double *in, size_t rows, size_t columns, size_t stride, double scale)
+/* The arms among round->live that can win, which replace them, but for the leader. */
+static size_t find_rivals(struct gbose__round *round, size_t leader, double scale)
 {
-    size_t height = gbose__pad(rows);
+    double *square = round->arms.square;
+    size_t rivals = 0;
 
-    for (size_t k = 0; k < columns; k++)
-        for (size_t a = 0; a < height; a++)
-            out[k * height + a] = a < rows ? scale * in[a * stride + k] : 0;
-}
-
-/* The best arm when the rivals' leads are off their means by sign times round->swing. */
-static size_t winner(const struct gbose__round *round, size_t leader, size_t rivals, double sign)
-{
-    size_t best = leader;
-    double best_lead = 0;
-
-    for (size_t a = 0; a < rivals; a++) {
+    gbose__kernels->squares(square, round->image, round->live, image(round, leader), round->n_live,
+                            round->stride);
+    for (size_t a = 0; a < round->n_live; a++) {
         size_t i = round->live[a];
-        double lead = round->score[i] - round->score[leader] + sign * round->swing[a];
-
-        if (lead > best_lead || (lead == best_lead && i < best)) {
-            best_lead = lead;
-            best = i;
-        }
+        if (i != leader && round->score[leader] - round->score[i] < CANNOT_WIN * scale * sqrt(square[a]))
+            round->live[rivals++] = i;
     }
-    return best;
+    return rivals;
 }
 
-/* Samples come in mirrored pairs: a draw of the normal law and its reflection, which has the same law. */
-size_t gbose__best_arm_law(double *pmf, struct gbose__round *round, size_t first, size_t dim, double scale,
-                           size_t draws, struct gbose__rng *rng)
+/* Rows whose product with normal numbers swings the rivals' leads: D, or its factor if that has fewer columns. One of
+ * `image` and `matrix` holds them, the other is free. */
+static const double *find_factor(struct gbose__round *round, double **room, size_t *columns, size_t leader,
+                                 size_t rivals, size_t dim, double scale)
 {
-    const double *score = round->score;
-    size_t leader = first + gbose__argmax(score + first, round->n - first), columns, rivals = 0;
-    size_t *rival = round->live, stride = round->stride, height;
-    double *swing = round->swing, *z = round->centre, *column;
+    size_t stride = round->stride;
+    double *factor = round->matrix;
 
-    memset(pmf, 0, round->n * sizeof *pmf);
-    for (size_t i = first; i < round->n; i++) {
-        double distance = sqrt(gbose__distance2(image(round, i), image(round, leader), round->stride));
-        if (i != leader && score[leader] - score[i] < CANNOT_WIN * scale * distance)
-            rival[rivals++] = i;
+    for (size_t a = 0; a < rivals; a++)
+        for (size_t i = 0; i < stride; i++)
+            round->matrix[a * stride + i] = image(round, round->live[a])[i] - image(round, leader)[i];
+    *columns = rivals <= dim ? rivals : dim;
+    *room = round->image;
+    if (rivals <= dim) {
+        factor_covariance(round->image, round->matrix, rivals, stride);
+        factor = round->image;
+        *room = round->matrix;
     }
+    for (size_t i = 0; i < rivals * stride; i++)
+        factor[i] *= scale;
+    return factor;
+}
+
+/* How often each wins in `draws` samples, into round->arms.square: the rivals and, in its place among them, the leader.
+ * Samples come in mirrored pairs: a draw of the normal law and its reflection, which has the same law. */
+static void sample(struct gbose__round *round, size_t leader, size_t favourite, size_t rivals, size_t dim,
+                   double scale, size_t draws, struct gbose__rng *rng)
+{
+    double *wins = round->arms.square, *lead = round->swing, *z;
+    size_t columns, plus = draws - draws / 2, minus = draws / 2;
+    const double *factor = find_factor(round, &z, &columns, leader, rivals, dim, scale);
+
+    for (size_t a = 0; a < rivals; a++)
+        lead[a] = round->score[round->live[a]] - round->score[leader];
+    memset(wins, 0, (rivals + 1) * sizeof *wins);
+    for (size_t m = 0; m < plus; m += GBOSE__BATCH) {
+        size_t left = plus - m, size = left < GBOSE__BATCH ? left : GBOSE__BATCH;
+
+        gbose__rng_rough_normals(rng, z, GBOSE__BATCH * columns);
+        gbose__kernels->count_wins(wins, favourite, lead, factor, rivals, columns, round->stride, z, size,
+                                   minus - m < size ? minus - m : size);
+    }
+}
+
+size_t gbose__best_arm_law(double *pmf, struct gbose__round *round, size_t dim, double scale, size_t draws,
+                           struct gbose__rng *rng)
+{
+    const double *score = round->score, *wins = round->arms.square;
+    size_t leader = round->live[0], rivals, favourite = 0;
+
+    for (size_t a = 1; a < round->n_live; a++)
+        if (score[round->live[a]] > score[leader])
+            leader = round->live[a];
+    memset(pmf, 0, round->n * sizeof *pmf);
+    rivals = find_rivals(round, leader, scale);
     if (rivals == 0) {
         pmf[leader] = 1;
         return 0;
     }
     if (rivals == 1) {
-        size_t i = rival[0];
+        size_t i = round->live[0];
         double distance = sqrt(gbose__distance2(image(round, i), image(round, leader), round->stride));
         double sds = (score[leader] - score[i]) / (scale * distance);
 
@@ -103,42 +131,22 @@ size_t gbose__best_arm_law(double *pmf, struct gbose__round *round, size_t first
         pmf[i] = gbose__normal_cdf(-sds);
         return 0;
     }
-
-    height = gbose__pad(rivals);
-    /* D into `matrix`; its factor, if that is smaller, into `image`; what is used, column by column, into
-     * the other of the two */
+    while (favourite < rivals && round->live[favourite] < leader)
+        favourite++;
+    sample(round, leader, favourite, rivals, dim, scale, draws, rng);
+    pmf[leader] = wins[favourite] / (double)draws;
     for (size_t a = 0; a < rivals; a++)
-        for (size_t i = 0; i < stride; i++)
-            round->matrix[a * stride + i] = image(round, rival[a])[i] - image(round, leader)[i];
-    if (rivals <= dim) {
-        factor_covariance(round->image, round->matrix, rivals, stride);
-        columns = rivals;
-        column = round->matrix;
-        transpose(column, round->image, rivals, columns, stride, scale);
-    } else {
-        columns = dim;
-        column = round->image;
-        transpose(column, round->matrix, rivals, columns, stride, scale);
-    }
-    for (size_t m = 0; m < draws; m += 2) {
-        gbose__rng_normals(rng, z, columns);
-        memset(swing, 0, height * sizeof(double));
-        for (size_t k = 0; k < columns; k++)
-            gbose__axpy(swing, z[k], column + k * height, height);
-        pmf[winner(round, leader, rivals, 1)]++;
-        if (m + 1 < draws)
-            pmf[winner(round, leader, rivals, -1)]++;
-    }
-    for (size_t i = first; i < round->n; i++)
-        pmf[i] /= (double)draws;
+        pmf[round->live[a]] = wins[a < favourite ? a : a + 1] / (double)draws;
     return draws;
 }
 
-void gbose__thompson_decide(gbose *g, struct gbose__round *round)
+void gbose__thompson_decide(const gbose *g, struct gbose__round *round)
 {
     struct gbose__rng rng;
 
-    gbose__images(g, round);
-    gbose__decision_rng(g, &rng, GBOSE__SCORES);
-    round->draws = gbose__best_arm_law(round->pmf, round, 0, g->model.dim, g->set.gamma, g->set.draws, &rng);
+    round->n_live = gbose__suspects(round->live, &round->arms, round->context, round->score, round->n,
+                                    round->stride, CANNOT_WIN * g->set.gamma, g->model.reach);
+    gbose__ridge_apply(&g->model, round->image, round->context, round->live, round->n_live);
+    gbose__decision_rng(g, round, &rng, GBOSE__SCORES);
+    round->draws = gbose__best_arm_law(round->pmf, round, g->model.dim, g->set.gamma, g->set.draws, &rng);
 }

@@ -8,14 +8,14 @@
 #include "learners/options.h"
 #include "learners/orthogonal.h"
 
-static void decide(gbose *g, struct gbose__round *round)
+static void decide(const gbose *g, struct gbose__round *round)
 {
     (void)g;
     for (size_t i = 0; i < round->n; i++)
         round->pmf[i] = 1 / (double)round->n;
 }
 
-static void explain(gbose *g, struct gbose__round *round, size_t arm)
+static void explain(const gbose *g, struct gbose__round *round, size_t arm)
 {
     if (round->n > 1)
         gbose__centred_term(g, round, arm, 1, 1);

@@ -20,7 +20,7 @@ int gbose__cluster_size(void)
     return 1;
 }
 
-void gbose__cluster_give(int rank, size_t index)
+static void give(int rank, size_t index)
 {
     (void)rank;
     (void)index;
@@ -30,8 +30,8 @@ void gbose__cluster_dismiss(void)
 {
 }
 
-int gbose__cluster_take(int *rank, size_t *index, struct gbose__result *result, size_t n_points, int *code,
-                        gbose_error *err)
+static int take(int *rank, size_t *index, struct gbose__result *result, size_t n_points, int *code,
+                gbose_error *err)
 {
     (void)rank;
     (void)index;
@@ -113,7 +113,7 @@ int gbose__cluster_size(void)
     return ranks;
 }
 
-void gbose__cluster_give(int rank, size_t index)
+static void give(int rank, size_t index)
 {
     uint64_t number = index;
 
@@ -126,8 +126,8 @@ void gbose__cluster_dismiss(void)
         MPI_Send(NULL, 0, MPI_UINT64_T, rank, TAG_HOME, MPI_COMM_WORLD);
 }
 
-int gbose__cluster_take(int *rank, size_t *index, struct gbose__result *result, size_t n_points, int *code,
-                        gbose_error *err)
+static int take(int *rank, size_t *index, struct gbose__result *result, size_t n_points, int *code,
+                gbose_error *err)
 {
     struct message m;
     MPI_Status status;
@@ -184,3 +184,5 @@ void gbose__cluster_serve(const struct gbose__plan *plan, const atomic_int *stop
 }
 
 #endif
+
+const struct gbose__ranks gbose__cluster = {gbose__cluster_size, give, take};

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "study/plan.h"
+#include "study/pool.h"
 
 /* Join the job, if this process was started by an MPI launcher. Ranks other than 0 fall silent. */
 void gbose__cluster_begin(void);
@@ -15,11 +16,9 @@ void gbose__cluster_end(void);
 int gbose__cluster_rank(void);
 int gbose__cluster_size(void);
 
-/* Rank 0: give run `index` to a rank; send all ranks home; take a finished run if there is one (1, else 0). */
-void gbose__cluster_give(int rank, size_t index);
+/* Rank 0: the others, for a pool; send them home. */
+extern const struct gbose__ranks gbose__cluster;
 void gbose__cluster_dismiss(void);
-int gbose__cluster_take(int *rank, size_t *index, struct gbose__result *result, size_t n_points, int *code,
-                        gbose_error *err);
 
 /* The other ranks: play what is given until sent home. */
 void gbose__cluster_serve(const struct gbose__plan *plan, const atomic_int *stop);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/spec.h"
 #include "study/file.h"
 #include "study/gnuplot.h"
 #include "study/groups.h"

@@ -10,11 +10,6 @@
 
 #include "core/spec.h"
 
-int gbose__no_memory(gbose_error *err)
-{
-    return gbose__fail(err, GBOSE_ENOMEM, "%s", gbose_strerror(GBOSE_ENOMEM));
-}
-
 static int cannot_write(const char *path, int error, gbose_error *err)
 {
     return gbose__fail(err, GBOSE__EWRITE, "cannot write %s: %s", path, strerror(error));

@@ -44,9 +44,6 @@ char *gbose__path(const char *dir, const char *name);
 /* A file's bytes with a zero behind them, to be freed. GBOSE_OK, GBOSE_ENOMEM, GBOSE__EREAD. */
 int gbose__file_read(char **text, size_t *size, const char *path, gbose_error *err);
 
-/* Fill err with the text for "out of memory" and return GBOSE_ENOMEM. */
-int gbose__no_memory(gbose_error *err);
-
 /* The shortest decimal that reads back as x; an empty text for NaN. */
 #define GBOSE__NUMBER_SIZE 32
 const char *gbose__number(char buf[GBOSE__NUMBER_SIZE], double x);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/file.h"
+#include "core/spec.h"
 #include "study/printed.h"
 
 static int of_paper(const struct gbose__plan *plan)

@@ -1,20 +1,14 @@
 #include "study/plan.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/spec.h"
 #include "learners/learner.h"
-#include "study/file.h"
 #include "worlds/world.h"
 
 #define CURVE_POINTS 200
-
-/* A hash of the sources that results depend on, from the build: runs of other code are not taken for these. */
-#ifndef GBOSE_CODE
-#define GBOSE_CODE "unknown"
-#endif
 
 /* ---- runs and their numbers ---- */
 
@@ -68,6 +62,13 @@ void gbose__run_spec(char *buf, const struct gbose__plan *plan, struct gbose__ru
         snprintf(buf, GBOSE__MAX_SPEC, "%s", e->spec);
 }
 
+int gbose__run_alone(const struct gbose__plan *plan, size_t index)
+{
+    struct gbose__run_id id = gbose__run_at(plan, index);
+
+    return plan->joined[id.world] || plan->learner[id.learner].joined;
+}
+
 /* ---- making ---- */
 
 /* One more element at the end of an array. */
@@ -107,43 +108,76 @@ static void entry_clear(struct gbose__entry *e)
     free(e->label);
     free(e->spec);
     free(e->option);
+    free(e->joined);
 }
 
 void gbose__plan_free(struct gbose__plan *plan)
 {
     if (!plan)
         return;
-    for (size_t i = 0; i < plan->n_worlds; i++)
+    for (size_t i = 0; i < plan->n_worlds; i++) {
         free(plan->world[i]);
+        free(plan->joined[i]);
+    }
     for (size_t i = 0; i < plan->n_learners; i++)
         entry_clear(&plan->learner[i]);
     free(plan->world);
+    free(plan->joined);
     free(plan->learner);
     free(plan->point);
     free(plan->name);
     free(plan);
 }
 
+/* A world by its name; `joined` is its callbacks, or NULL. */
+static int add_world(struct gbose__plan *plan, const char *name, const gbose_study_world *joined,
+                     gbose_error *err)
+{
+    gbose_study_world **joineds, *own = NULL;
+    char **names;
+
+    for (size_t i = 0; i < plan->n_worlds; i++)
+        if (!strcmp(plan->world[i], name))
+            return gbose__fail(err, GBOSE_ESPEC, "world '%s' is given twice", name);
+    names = grow(plan->world, plan->n_worlds, sizeof *names);
+    if (!names)
+        return gbose__no_memory(err);
+    plan->world = names;
+    joineds = grow(plan->joined, plan->n_worlds, sizeof *joineds);
+    if (!joineds)
+        return gbose__no_memory(err);
+    plan->joined = joineds;
+    names[plan->n_worlds] = strdup(name);
+    if (joined)
+        own = malloc(sizeof *own);
+    if (!names[plan->n_worlds] || (joined && !own)) {
+        free(names[plan->n_worlds]);
+        free(own);
+        return gbose__no_memory(err);
+    }
+    if (joined) {
+        *own = *joined;
+        own->name = names[plan->n_worlds];
+    }
+    joineds[plan->n_worlds++] = own;
+    return GBOSE_OK;
+}
+
 int gbose__plan_add_world(struct gbose__plan *plan, const char *spec, gbose_error *err)
 {
     char canonical[GBOSE__MAX_SPEC];
-    char **more;
     int rc = gbose__world_canonical(canonical, spec, err);
 
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < plan->n_worlds; i++)
-        if (!strcmp(plan->world[i], canonical))
-            return gbose__fail(err, GBOSE_ESPEC, "world '%s' is given twice", canonical);
-    more = grow(plan->world, plan->n_worlds, sizeof *more);
-    if (!more)
-        return gbose__no_memory(err);
-    plan->world = more;
-    plan->world[plan->n_worlds] = strdup(canonical);
-    if (!plan->world[plan->n_worlds])
-        return gbose__no_memory(err);
-    plan->n_worlds++;
-    return GBOSE_OK;
+    return rc ? rc : add_world(plan, canonical, NULL, err);
+}
+
+int gbose__plan_join_world(struct gbose__plan *plan, const gbose_study_world *world, gbose_error *err)
+{
+    if (!world->name || !world->begin || !world->next || !world->dim || !world->max_arms)
+        return gbose__fail(err, GBOSE_EINVAL, "a world needs a name, dim, max_arms, begin and next");
+    if (world->max_arms > SIZE_MAX / sizeof(double) / world->dim)
+        return gbose__fail(err, GBOSE_ESIZE, "%s", gbose_strerror(GBOSE_ESIZE));
+    return add_world(plan, world->name, world, err);
 }
 
 /* The canonical spec of a learner, without one option (or NULL). */
@@ -224,33 +258,77 @@ static int entry_fill(struct gbose__entry *e, const char *label, const char *opt
     return GBOSE_OK;
 }
 
+/* Entry number n_learners is filled: is it a good one? */
+static int entry_check(const struct gbose__plan *plan, gbose_error *err)
+{
+    const struct gbose__entry *e = &plan->learner[plan->n_learners];
+    int rc = GBOSE_OK;
+
+    for (size_t i = 0; i < plan->n_learners; i++)
+        if (!strcmp(plan->learner[i].label, e->label))
+            return gbose__fail(err, GBOSE_ESPEC, "learner '%s' is given twice", e->label);
+    for (size_t v = 0; v < e->n_values && !e->joined && !rc; v++)
+        rc = check_value(plan, plan->n_learners, v, err);
+    return rc;
+}
+
+/* A learner by its canonical spec, or its name and callbacks. After a failure the plan is what it was. */
+static int add_learner(struct gbose__plan *plan, const char *spec, const char *label, const char *option,
+                       const char *const *values, size_t n_values, const gbose_study_learner *joined,
+                       gbose_error *err)
+{
+    struct gbose__entry *e = grow(plan->learner, plan->n_learners, sizeof *e);
+    int rc = GBOSE_OK;
+
+    if (!e)
+        return gbose__no_memory(err);
+    plan->learner = e;
+    e += plan->n_learners;
+    memset(e, 0, sizeof *e);
+    e->spec = strdup(spec);
+    if (joined)
+        e->joined = malloc(sizeof *e->joined);
+    if (!e->spec || (joined && !e->joined) || entry_fill(e, label, option, values, n_values))
+        rc = gbose__no_memory(err);
+    if (!rc && joined) {
+        *e->joined = *joined;
+        e->joined->name = e->spec;
+    }
+    if (!rc)
+        rc = entry_check(plan, err);
+    if (rc)
+        entry_clear(e);
+    else
+        plan->n_learners++;
+    return rc;
+}
+
 int gbose__plan_add_learner(struct gbose__plan *plan, const char *spec, const char *label, const char *option,
                             const char *const *values, size_t n_values, gbose_error *err)
 {
     char canonical[GBOSE__MAX_SPEC];
-    struct gbose__entry *more, *e;
     int rc = entry_spec(canonical, spec, option, err);
 
     if (rc)
         return rc;
     if (option && !n_values)
         return gbose__fail(err, GBOSE_ESPEC, "no values of %s to sweep", option);
-    more = grow(plan->learner, plan->n_learners, sizeof *more);
-    if (!more)
-        return gbose__no_memory(err);
-    plan->learner = more;
-    e = &plan->learner[plan->n_learners];
-    memset(e, 0, sizeof *e);
-    plan->n_learners++;
-    e->spec = strdup(canonical);
-    if (!e->spec || entry_fill(e, label, option, values, n_values))
-        return gbose__no_memory(err);
-    for (size_t i = 0; i + 1 < plan->n_learners; i++)
-        if (!strcmp(plan->learner[i].label, e->label))
-            return gbose__fail(err, GBOSE_ESPEC, "learner '%s' is given twice", e->label);
-    for (size_t v = 0; v < e->n_values && !rc; v++)
-        rc = check_value(plan, plan->n_learners - 1, v, err);
-    return rc;
+    return add_learner(plan, canonical, label, option, values, n_values, NULL, err);
+}
+
+int gbose__plan_join_learner(struct gbose__plan *plan, const gbose_study_learner *learner, gbose_error *err)
+{
+    if (!learner->name || !learner->begin || !learner->decide || !learner->learn)
+        return gbose__fail(err, GBOSE_EINVAL, "a learner needs a name, begin, decide and learn");
+    return add_learner(plan, learner->name, NULL, NULL, NULL, 0, learner, err);
+}
+
+void gbose__plan_set_fresh(struct gbose__plan *plan)
+{
+    plan->fresh = 0;
+    for (size_t i = 0; i < plan->n_learners; i++)
+        if (plan->learner[i].n_values > 1)
+            plan->fresh = plan->reps;
 }
 
 int gbose__plan_sweep_learner(struct gbose__plan *plan, const char *spec, const char *label,
@@ -273,105 +351,6 @@ int gbose__plan_sweep_learner(struct gbose__plan *plan, const char *spec, const 
     free(values);
     free(text);
     return rc;
-}
-
-/* ---- JSON ---- */
-
-char *gbose__plan_write(const struct gbose__plan *plan)
-{
-    json_t *root = json_object(), *worlds = json_array(), *learners = json_array();
-    char *text;
-
-    for (size_t i = 0; i < plan->n_worlds; i++)
-        json_array_append_new(worlds, json_string(plan->world[i]));
-    for (size_t i = 0; i < plan->n_learners; i++) {
-        const struct gbose__entry *e = &plan->learner[i];
-        json_t *entry = json_object(), *values = json_array();
-
-        for (size_t v = 0; e->option && v < e->n_values; v++)
-            json_array_append_new(values, json_string(e->value[v]));
-        json_object_set_new(entry, "label", json_string(e->label));
-        json_object_set_new(entry, "spec", json_string(e->spec));
-        if (e->option)
-            json_object_set_new(entry, "sweep", json_string(e->option));
-        json_object_set_new(entry, "values", values);
-        json_array_append_new(learners, entry);
-    }
-    json_object_set_new(root, "gbose", json_string(gbose_version()));
-    json_object_set_new(root, "code", json_string(GBOSE_CODE));
-    json_object_set_new(root, "study", json_string(plan->name));
-    json_object_set_new(root, "worlds", worlds);
-    json_object_set_new(root, "learners", learners);
-    json_object_set_new(root, "rounds", json_integer((json_int_t)plan->rounds));
-    json_object_set_new(root, "repetitions", json_integer((json_int_t)plan->reps));
-    json_object_set_new(root, "fresh", json_integer((json_int_t)plan->fresh));
-    json_object_set_new(root, "seed", json_integer((json_int_t)plan->seed));
-    text = json_dumps(root, JSON_INDENT(2));
-    json_decref(root);
-    return text;
-}
-
-static int read_learner(struct gbose__plan *plan, const json_t *entry, gbose_error *err)
-{
-    const char *label = json_string_value(json_object_get(entry, "label"));
-    const char *spec = json_string_value(json_object_get(entry, "spec"));
-    const char *option = json_string_value(json_object_get(entry, "sweep"));
-    const json_t *values = json_object_get(entry, "values");
-    size_t n = json_array_size(values);
-    const char **text;
-    int rc = GBOSE_OK;
-
-    if (!spec || !label)
-        return gbose__fail(err, GBOSE_ESPEC, "a learner without a spec or a label");
-    text = calloc(n + 1, sizeof *text);
-    if (!text)
-        return gbose__no_memory(err);
-    for (size_t v = 0; v < n && !rc; v++) {
-        text[v] = json_string_value(json_array_get(values, v));
-        if (!text[v])
-            rc = gbose__fail(err, GBOSE_ESPEC, "a value that is no text");
-    }
-    if (!rc)
-        rc = gbose__plan_add_learner(plan, spec, label, option, text, n, err);
-    free(text);
-    return rc;
-}
-
-struct gbose__plan *gbose__plan_read(const char *text, gbose_error *err)
-{
-    json_error_t where;
-    json_t *root = json_loads(text, 0, &where);
-    const json_t *worlds = json_object_get(root, "worlds"), *learners = json_object_get(root, "learners");
-    const char *name = json_string_value(json_object_get(root, "study"));
-    json_int_t rounds = json_integer_value(json_object_get(root, "rounds"));
-    json_int_t reps = json_integer_value(json_object_get(root, "repetitions"));
-    json_int_t fresh = json_integer_value(json_object_get(root, "fresh"));
-    json_int_t seed = json_integer_value(json_object_get(root, "seed"));
-    struct gbose__plan *plan = NULL;
-    int rc = GBOSE_OK;
-
-    if (!root)
-        rc = gbose__fail(err, GBOSE_ESPEC, "line %d: %s", where.line, where.text);
-    else if (!name || rounds < 1 || reps < 1 || fresh < 0 || !json_array_size(worlds) ||
-             !json_array_size(learners))
-        rc = gbose__fail(err, GBOSE_ESPEC, "not the description of a study");
-    else if (!(plan = gbose__plan_new(name, (uint64_t)rounds, (size_t)reps, (uint64_t)seed)))
-        rc = gbose__no_memory(err);
-    for (size_t i = 0; i < json_array_size(worlds) && !rc; i++) {
-        const char *spec = json_string_value(json_array_get(worlds, i));
-        rc = spec ? gbose__plan_add_world(plan, spec, err)
-                  : gbose__fail(err, GBOSE_ESPEC, "a world that is no text");
-    }
-    for (size_t i = 0; i < json_array_size(learners) && !rc; i++)
-        rc = read_learner(plan, json_array_get(learners, i), err);
-    if (plan)
-        plan->fresh = (size_t)fresh;
-    json_decref(root);
-    if (rc) {
-        gbose__plan_free(plan);
-        return NULL;
-    }
-    return plan;
 }
 
 /* ---- results ---- */

@@ -9,21 +9,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gbose.h"
+#include "gbose_study.h"
 
 /* A learner with the values of one option to try. */
 struct gbose__entry {
-    char *label;     /* what tables and figures call it */
-    char *spec;      /* canonical, without the swept option */
-    char *option;    /* the option that is swept; NULL: none */
-    size_t n_values; /* at least 1 */
-    char **value;    /* n_values texts; value[0] is "" when nothing is swept */
+    char *label;                 /* what tables and figures call it */
+    char *spec;                  /* canonical, without the swept option */
+    char *option;                /* the option that is swept; NULL: none */
+    size_t n_values;             /* at least 1 */
+    char **value;                /* n_values texts; value[0] is "" when nothing is swept */
+    gbose_study_learner *joined; /* given by callbacks, spec is its name; NULL: made from the spec */
 };
 
 struct gbose__plan {
     char *name; /* "paper" or "simulate" */
     size_t n_worlds;
-    char **world; /* canonical specs */
+    char **world;               /* canonical specs, or names of joined worlds */
+    gbose_study_world **joined; /* n_worlds: given by callbacks; NULL: made from the spec */
     size_t n_learners;
     struct gbose__entry *learner;
     uint64_t rounds;
@@ -83,15 +85,21 @@ int gbose__plan_add_learner(struct gbose__plan *plan, const char *spec, const ch
 int gbose__plan_sweep_learner(struct gbose__plan *plan, const char *spec, const char *label,
                               const char *option, const char *list, gbose_error *err);
 
+/* Add one that is given by callbacks; the struct is copied. GBOSE_OK, GBOSE_EINVAL, GBOSE_ESPEC, GBOSE_ENOMEM. */
+int gbose__plan_join_world(struct gbose__plan *plan, const gbose_study_world *world, gbose_error *err);
+int gbose__plan_join_learner(struct gbose__plan *plan, const gbose_study_learner *learner, gbose_error *err);
+
+/* As many fresh repetitions as others if an option is swept, else none. */
+void gbose__plan_set_fresh(struct gbose__plan *plan);
+
+/* Has the run callbacks in it, so that it must not be played beside another one that has? */
+int gbose__run_alone(const struct gbose__plan *plan, size_t index);
+
 /* Does the learner of this spec have this option? */
 int gbose__learner_has(const char *spec, const char *option);
 
 /* The whole spec of a run's learner, in buf of GBOSE__MAX_SPEC bytes. */
 void gbose__run_spec(char *buf, const struct gbose__plan *plan, struct gbose__run_id id);
-
-/* As JSON text, the same for the same plan, and back. The text is freed with free(). */
-char *gbose__plan_write(const struct gbose__plan *plan);
-struct gbose__plan *gbose__plan_read(const char *text, gbose_error *err);
 
 /* ---- results ---- */
 

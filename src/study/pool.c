@@ -6,8 +6,6 @@
 #include <time.h>
 
 #include "core/spec.h"
-#include "study/cluster.h"
-#include "study/file.h"
 #include "study/run.h"
 
 /* A finished run, waiting for the main thread to report it. */
@@ -22,7 +20,10 @@ struct queue {
     pthread_cond_t news;
     struct gbose__study *study;
     const size_t *todo;
-    size_t n, next;            /* runs, and how many of them have been dealt out */
+    size_t n_alone;            /* runs at the front that go one at a time */
+    size_t next_alone;         /* the next of them */
+    int alone;                 /* is one of them being played? */
+    size_t n, next;            /* all runs, and the next of the others */
     struct finished *finished; /* n, filled from the front */
     size_t n_finished;
     size_t busy;     /* threads that have not ended */
@@ -30,11 +31,14 @@ struct queue {
     atomic_int halt; /* deal out no more, and give up what is being played */
 };
 
-static int deal(struct queue *q, size_t *index)
+/* The next run. `alone`: it is of those that go one at a time; who plays it sets q->alone back. */
+static int deal(struct queue *q, size_t *index, int *alone)
 {
-    if (q->halt || q->next == q->n)
+    *alone = !q->alone && q->next_alone < q->n_alone;
+    if (q->halt || (!*alone && q->next == q->n))
         return 0;
-    *index = q->todo[q->next++];
+    *index = q->todo[*alone ? q->next_alone++ : q->next++];
+    q->alone |= *alone;
     return 1;
 }
 
@@ -42,13 +46,16 @@ static void *work(void *argument)
 {
     struct queue *q = argument;
     struct finished f;
+    int alone;
 
     pthread_mutex_lock(&q->lock);
-    while (deal(q, &f.index)) {
+    while (deal(q, &f.index, &alone)) {
         pthread_mutex_unlock(&q->lock);
         f.err.text[0] = 0;
         f.code = gbose__run_play(&q->study->result[f.index], q->study->plan, f.index, &q->halt, &f.err);
         pthread_mutex_lock(&q->lock);
+        if (alone)
+            q->alone = 0;
         q->finished[q->n_finished++] = f;
         pthread_cond_signal(&q->news);
     }
@@ -58,17 +65,19 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Give a rank its next run, or send it home. 1: it is playing. */
-static int employ(struct queue *q, int rank)
+/* Give a rank its next run. 1: it is playing. */
+static int employ(const struct gbose__pool *pool, struct queue *q, int rank)
 {
-    size_t index;
+    size_t index = 0;
     int more;
 
     pthread_mutex_lock(&q->lock);
-    more = deal(q, &index);
+    more = !q->halt && q->next < q->n;
+    if (more)
+        index = q->todo[q->next++];
     pthread_mutex_unlock(&q->lock);
     if (more)
-        gbose__cluster_give(rank, index);
+        pool->ranks->give(rank, index);
     return more;
 }
 
@@ -84,13 +93,14 @@ static void wait_for_news(struct queue *q, long milliseconds)
 }
 
 /* Take in what other ranks have finished, and keep them at work. `playing` counts those that are. */
-static void receive(struct queue *q, size_t *playing)
+static void receive(const struct gbose__pool *pool, struct queue *q, size_t *playing)
 {
     struct gbose__result result = {.curve = q->spare};
     struct finished f;
     int rank;
 
-    while (gbose__cluster_take(&rank, &f.index, &result, q->study->plan->n_points, &f.code, &f.err)) {
+    while (pool->ranks &&
+           pool->ranks->take(&rank, &f.index, &result, q->study->plan->n_points, &f.code, &f.err)) {
         struct gbose__result *slot = &q->study->result[f.index];
 
         q->spare = slot->curve; /* the two change places */
@@ -99,7 +109,7 @@ static void receive(struct queue *q, size_t *playing)
         pthread_mutex_lock(&q->lock);
         q->finished[q->n_finished++] = f;
         pthread_mutex_unlock(&q->lock);
-        *playing -= (size_t)!employ(q, rank);
+        *playing -= (size_t)!employ(pool, q, rank);
     }
 }
 
@@ -110,7 +120,7 @@ static int attend(const struct gbose__pool *pool, struct queue *q, size_t playin
     int rc = GBOSE_OK;
 
     do {
-        receive(q, &playing);
+        receive(pool, q, &playing);
         pthread_mutex_lock(&q->lock);
         if (reported == q->n_finished && (q->busy || playing))
             wait_for_news(q, playing ? 2 : 100);
@@ -161,8 +171,11 @@ int gbose__pool_play(const struct gbose__pool *pool, struct gbose__study *study,
     }
     pthread_mutex_init(&q.lock, NULL);
     pthread_cond_init(&q.news, NULL);
-    for (int rank = 1; rank < gbose__cluster_size(); rank++)
-        playing += (size_t)employ(&q, rank);
+    while (q.n_alone < n && gbose__run_alone(study->plan, todo[q.n_alone]))
+        q.n_alone++;
+    q.next = q.n_alone;
+    for (int rank = 1; pool->ranks && rank < pool->ranks->size(); rank++)
+        playing += (size_t)employ(pool, &q, rank);
     pthread_mutex_lock(&q.lock);
     while (started < threads && !pthread_create(&thread[started], NULL, work, &q))
         started++;

@@ -12,29 +12,20 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void gbose__progress_begin(struct gbose__progress *p, size_t runs, size_t done, double cost)
+void gbose__progress_begin(struct gbose__progress_line *line)
 {
-    p->shown = isatty(STDERR_FILENO);
-    p->runs = runs;
-    p->done = p->before = done;
-    p->cost = p->cost_left = cost;
-    p->began = now();
-    p->last = 0;
+    line->shown = isatty(STDERR_FILENO);
+    line->began = now();
+    line->last = 0;
 }
 
-void gbose__progress_step(struct gbose__progress *p, double cost)
+void gbose__progress_show(struct gbose__progress_line *line, const struct gbose__progress *p)
 {
-    p->done++;
-    p->cost_left -= cost;
-}
+    double t = now(), spent = t - line->began, finished = p->cost - p->cost_left;
 
-void gbose__progress_show(struct gbose__progress *p)
-{
-    double t = now(), spent = t - p->began, finished = p->cost - p->cost_left;
-
-    if (!p->shown || t - p->last < 0.2)
+    if (!line->shown || t - line->last < 0.2)
         return;
-    p->last = t;
+    line->last = t;
     fprintf(stderr, "\r%zu of %zu runs", p->done, p->runs);
     if (finished > 0 && spent > 1) {
         double seconds = p->cost_left / finished * spent + 0.5;
@@ -50,8 +41,8 @@ void gbose__progress_show(struct gbose__progress *p)
     fflush(stderr);
 }
 
-void gbose__progress_end(struct gbose__progress *p)
+void gbose__progress_end(const struct gbose__progress_line *line)
 {
-    if (p->shown && p->last > 0)
+    if (line->shown && line->last > 0)
         fputs("\r\033[K", stderr);
 }

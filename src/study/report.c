@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/spec.h"
 #include "study/file.h"
 #include "study/groups.h"
 #include "study/printed.h"

@@ -1,106 +1,10 @@
 #include "study/study.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/spec.h"
-#include "study/file.h"
-#include "study/journal.h"
-#include "study/pool.h"
-#include "study/progress.h"
 #include "study/run.h"
 #include "study/summary.h"
-
-/* ---- the directory ---- */
-
-/* DIR, and what leads to it. */
-static int make_directories(const char *dir, gbose_error *err)
-{
-    char *path = strdup(dir);
-    int rc = GBOSE_OK;
-
-    if (!path)
-        return gbose__no_memory(err);
-    for (char *p = path + 1; *p && !rc; p++)
-        if (*p == '/') {
-            *p = 0;
-            rc = gbose__dir_make(path, err);
-            *p = '/';
-        }
-    free(path);
-    return rc ? rc : gbose__dir_make(dir, err);
-}
-
-char *gbose__study_plan_text(const char *dir, gbose_error *err)
-{
-    char *path = gbose__path(dir, "study.json"), *text = NULL;
-    size_t size;
-
-    if (!path)
-        gbose__no_memory(err);
-    else if (gbose__file_read(&text, &size, path, err))
-        text = NULL;
-    free(path);
-    return text;
-}
-
-static int write_plan(const char *dir, const char *text, gbose_error *err)
-{
-    struct gbose__file file;
-    int rc = gbose__file_open(&file, dir, "study.json", err);
-
-    if (rc)
-        return rc;
-    fputs(text, file.to);
-    return gbose__file_close(&file, err);
-}
-
-/* Write DIR/study.json, or find the same text in it. */
-static int claim(const char *dir, const char *text, gbose_error *err)
-{
-    char *path = gbose__path(dir, "study.json"), *there = NULL;
-    size_t size;
-    int rc;
-
-    if (!path)
-        return gbose__no_memory(err);
-    if (access(path, F_OK) && errno == ENOENT)
-        rc = write_plan(dir, text, err);
-    else
-        rc = gbose__file_read(&there, &size, path, err);
-    if (!rc && there && strcmp(there, text))
-        rc = gbose__fail(
-            err, GBOSE__EWRITE,
-            "%s holds another study, or one that other code has played; give another --out, or remove it",
-            dir);
-    free(there);
-    free(path);
-    return rc;
-}
-
-int gbose__study_open(struct gbose__journal **journal, struct gbose__study *study, const char *dir,
-                      gbose_error *err)
-{
-    char *text = gbose__plan_write(study->plan);
-    struct gbose__journal *opened = NULL;
-    int rc = text ? make_directories(dir, err) : gbose__no_memory(err);
-
-    if (!rc)
-        rc = gbose__journal_lock(&opened, dir, study, err);
-    if (!rc)
-        rc = claim(dir, text, err);
-    if (!rc)
-        rc = gbose__journal_begin(opened, text, study, err);
-    if (rc)
-        gbose__journal_close(opened);
-    else
-        *journal = opened;
-    free(text);
-    return rc;
-}
 
 /* ---- what is to be played ---- */
 
@@ -156,17 +60,41 @@ static int measure_costs(struct session *s)
     return s->cost ? GBOSE_OK : GBOSE_ENOMEM;
 }
 
-static const struct session *sorting; /* qsort has no argument for it; only the main thread sorts */
+struct task {
+    size_t index;
+    double cost;
+    int alone;
+};
 
-static int costlier_first(const void *a, const void *b)
+/* Those that go one at a time, then the costly ones, so that the last to finish are short. */
+static int in_order(const void *a, const void *b)
 {
-    size_t i = *(const size_t *)a, j = *(const size_t *)b;
-    double difference = cost_of(sorting, j) - cost_of(sorting, i);
+    const struct task *s = a, *t = b;
 
-    return difference > 0 ? 1 : difference < 0 ? -1 : i < j ? -1 : 1;
+    if (s->alone != t->alone)
+        return t->alone - s->alone;
+    if (s->cost != t->cost)
+        return s->cost > t->cost ? -1 : 1;
+    return s->index < t->index ? -1 : 1;
 }
 
-/* The tuning runs that are missing, the costly ones first so that the last to finish are short. */
+static int sort_listed(struct session *s)
+{
+    struct task *task = calloc(s->n_todo + 1, sizeof *task);
+
+    if (!task)
+        return GBOSE_ENOMEM;
+    for (size_t i = 0; i < s->n_todo; i++)
+        task[i] =
+            (struct task){s->todo[i], cost_of(s, s->todo[i]), gbose__run_alone(s->study->plan, s->todo[i])};
+    qsort(task, s->n_todo, sizeof *task, in_order);
+    for (size_t i = 0; i < s->n_todo; i++)
+        s->todo[i] = task[i].index;
+    free(task);
+    return GBOSE_OK;
+}
+
+/* The tuning runs that are missing. */
 static void list_tuning(struct session *s)
 {
     const struct gbose__plan *plan = s->study->plan;
@@ -202,21 +130,25 @@ static int finished(void *user, size_t index, gbose_error *err)
 {
     struct session *s = user;
 
-    gbose__progress_step(&s->progress, cost_of(s, index));
-    return s->set->journal ? gbose__journal_append(s->set->journal, s->study, index, err) : GBOSE_OK;
+    s->progress.done++;
+    s->progress.cost_left -= cost_of(s, index);
+    return s->set->finished ? s->set->finished(s->set->user, s->study, index, err) : GBOSE_OK;
 }
 
 static void tick(void *user)
 {
-    gbose__progress_show(&((struct session *)user)->progress);
+    const struct session *s = user;
+
+    if (s->set->tick)
+        s->set->tick(s->set->user, &s->progress);
 }
 
 static int play_listed(struct session *s, gbose_error *err)
 {
-    struct gbose__pool pool = {s->set->threads, s->set->stop, finished, tick, s};
+    struct gbose__pool pool = {s->set->threads, s->set->stop, s->set->ranks, finished, tick, s};
 
-    sorting = s;
-    qsort(s->todo, s->n_todo, sizeof *s->todo, costlier_first);
+    if (sort_listed(s))
+        return gbose__no_memory(err);
     return gbose__pool_play(&pool, s->study, s->todo, s->n_todo, err);
 }
 
@@ -246,8 +178,9 @@ static void begin_progress(struct session *s)
         cost += cost_of(s, s->todo[i]);
     for (size_t i = 0; s->set->shards == 1 && i < plan->n_worlds * plan->n_learners; i++)
         cost += s->cost[i] * (double)plan->fresh;
-    gbose__progress_begin(&s->progress, gbose__study_needed(s->study, s->set->shard, s->set->shards),
-                          gbose__study_done(s->study), cost);
+    s->progress.runs = gbose__study_needed(s->study, s->set->shard, s->set->shards);
+    s->progress.done = s->progress.before = gbose__study_done(s->study);
+    s->progress.cost = s->progress.cost_left = cost;
 }
 
 /* Are all tuning runs done? */
@@ -275,7 +208,6 @@ int gbose__study_play(struct gbose__study *study, const struct gbose__study_sett
     }
     if (!rc && study->plan->fresh && settings->shards == 1 && tuned(study))
         rc = play_fresh(&s, err);
-    gbose__progress_end(&s.progress);
     free(s.todo);
     free(s.cost);
     return rc;

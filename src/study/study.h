@@ -1,23 +1,29 @@
-/* Playing a study from its plan to its outputs. */
+/* Playing a study. */
 #ifndef GBOSE_STUDY_STUDY_H
 #define GBOSE_STUDY_STUDY_H
 
 #include <stdatomic.h>
 
-#include "study/journal.h"
 #include "study/plan.h"
+#include "study/pool.h"
 
-struct gbose__study_settings {
-    struct gbose__journal *journal; /* of the output directory; NULL: none */
-    size_t threads;                 /* at least 1 */
-    size_t shard, shards;   /* play only every shards-th tuning run, from run shard (0 to shards - 1) on */
-    const atomic_int *stop; /* set by a signal */
+/* How far a study is. */
+struct gbose__progress {
+    size_t runs, done;      /* of the whole study */
+    size_t before;          /* done before this process began */
+    double cost, cost_left; /* of what this process has to do */
 };
 
-/* Open an output directory: create it, lock it, take in the runs of its journal, write its study.json. A directory
- * that holds another study, or that another gbose is writing to, is refused. Close the journal when all is done. */
-int gbose__study_open(struct gbose__journal **journal, struct gbose__study *study, const char *dir,
-                      gbose_error *err);
+struct gbose__study_settings {
+    size_t threads;         /* at least 1 */
+    size_t shard, shards;   /* play only every shards-th tuning run, from run shard (0 to shards - 1) on */
+    const atomic_int *stop; /* set from outside */
+    const struct gbose__ranks *ranks; /* the other ranks of an MPI job; NULL: none */
+    /* Called on the caller's thread; each may be NULL. A run is done; time has passed (about every 0.1 s). */
+    int (*finished)(void *user, const struct gbose__study *study, size_t index, gbose_error *err);
+    void (*tick)(void *user, const struct gbose__progress *progress);
+    void *user;
+};
 
 /* Play what is missing: the tuning repetitions, then (unless this is a shard) the fresh ones with the chosen
  * parameters. Told to stop, it returns early, with GBOSE_OK. */
@@ -27,8 +33,5 @@ int gbose__study_play(struct gbose__study *study, const struct gbose__study_sett
 /* The number of runs needed in all (or by this shard), and of those that are done. */
 size_t gbose__study_needed(const struct gbose__study *study, size_t shard, size_t shards);
 size_t gbose__study_done(const struct gbose__study *study);
-
-/* The text of DIR/study.json, to be freed, or NULL. */
-char *gbose__study_plan_text(const char *dir, gbose_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/normal.h"
-#include "study/file.h"
+#include "core/spec.h"
 
 #define HALF_PI 1.57079632679489661923
 

@@ -7,4 +7,7 @@
 /* World number i, or NULL past the last. */
 const struct gbose__world_kind *gbose__world_kind_at(size_t i);
 
+/* The kind of worlds given by callbacks; it is not in the table. */
+extern const struct gbose__world_kind gbose__world_joined;
+
 #endif

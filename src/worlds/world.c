@@ -9,18 +9,20 @@
 
 /* ---- creation ---- */
 
-/* Everything of a world but the arrays of a round. */
-static int begin(struct gbose__world *w, const char *spec, uint64_t seed, uint32_t repetition,
-                 gbose_error *err)
+/* Everything of a world but the arrays of a round. By its spec, or by its callbacks: the other one is NULL. */
+static int begin(struct gbose__world *w, const char *spec, const gbose_study_world *joined, uint64_t seed,
+                 uint32_t repetition, gbose_error *err)
 {
     size_t which;
-    int rc;
+    int rc = GBOSE_OK;
 
     memset(w, 0, sizeof *w);
-    rc = gbose__spec_parse(&which, w->value, spec, &gbose__worlds, err);
+    if (!joined)
+        rc = gbose__spec_parse(&which, w->value, spec, &gbose__worlds, err);
     if (rc)
         return rc;
-    w->kind = gbose__world_kind_at(which);
+    w->kind = joined ? &gbose__world_joined : gbose__world_kind_at(which);
+    w->joined = joined;
     w->seed = seed;
     w->repetition = repetition;
     w->low = -INFINITY;
@@ -42,20 +44,20 @@ static void end(struct gbose__world *w)
     gbose__free(w->mean);
 }
 
-int gbose__world_new(struct gbose__world **out, const char *spec, uint64_t seed, uint32_t repetition,
-                     gbose_error *err)
+static int make(struct gbose__world **out, const char *spec, const gbose_study_world *joined, uint64_t seed,
+                uint32_t repetition, gbose_error *err)
 {
     struct gbose__world *w = gbose__alloc(1, sizeof *w);
     int rc;
 
     if (!w)
-        return gbose__fail(err, GBOSE_ENOMEM, "%s", gbose_strerror(GBOSE_ENOMEM));
-    rc = begin(w, spec, seed, repetition, err);
+        return gbose__no_memory(err);
+    rc = begin(w, spec, joined, seed, repetition, err);
     if (!rc) {
         w->contexts = gbose__alloc(w->max_arms * w->dim, sizeof *w->contexts);
         w->mean = gbose__alloc(w->max_arms, sizeof *w->mean);
         if (!w->contexts || !w->mean)
-            rc = gbose__fail(err, GBOSE_ENOMEM, "%s", gbose_strerror(GBOSE_ENOMEM));
+            rc = gbose__no_memory(err);
     }
     if (rc) {
         gbose__world_free(w);
@@ -63,6 +65,18 @@ int gbose__world_new(struct gbose__world **out, const char *spec, uint64_t seed,
     }
     *out = w;
     return GBOSE_OK;
+}
+
+int gbose__world_new(struct gbose__world **out, const char *spec, uint64_t seed, uint32_t repetition,
+                     gbose_error *err)
+{
+    return make(out, spec, NULL, seed, repetition, err);
+}
+
+int gbose__world_join(struct gbose__world **out, const gbose_study_world *joined, uint64_t seed,
+                      uint32_t repetition, gbose_error *err)
+{
+    return make(out, NULL, joined, seed, repetition, err);
 }
 
 void gbose__world_free(struct gbose__world *w)
@@ -76,7 +90,7 @@ void gbose__world_free(struct gbose__world *w)
 int gbose__world_canonical(char *buf, const char *spec, gbose_error *err)
 {
     struct gbose__world w;
-    int rc = begin(&w, spec, 0, 0, err);
+    int rc = begin(&w, spec, NULL, 0, 0, err);
 
     if (!rc) {
         rc = gbose__spec_write(buf, &w.kind->info, w.value, NULL);
@@ -89,13 +103,14 @@ int gbose__world_canonical(char *buf, const char *spec, gbose_error *err)
 
 /* ---- rounds ---- */
 
-void gbose__world_next(struct gbose__world *w)
+int gbose__world_next(struct gbose__world *w)
 {
     w->round++;
     w->n_arms = w->max_arms;
     w->shift = w->noise = 0;
     memset(w->contexts, 0, w->max_arms * w->dim * sizeof *w->contexts);
     w->kind->next(w);
+    return w->err.code;
 }
 
 double gbose__world_best(const struct gbose__world *w)

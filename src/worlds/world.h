@@ -12,6 +12,7 @@
 
 #include "core/rng.h"
 #include "core/spec.h"
+#include "gbose_study.h"
 
 struct gbose__world;
 
@@ -44,6 +45,8 @@ struct gbose__world {
     double noise;     /* the same whichever arm is played */
     double low, high; /* rewards are clipped to [low, high]; infinite unless the world sets them */
     void *own;
+    const gbose_study_world *joined; /* of a world given by callbacks, else NULL */
+    gbose_error err;                 /* what one of them said was wrong; code 0: nothing */
 };
 
 /* What a round's random numbers are for. */
@@ -59,10 +62,15 @@ int gbose__world_new(struct gbose__world **out, const char *spec, uint64_t seed,
                      gbose_error *err);
 void gbose__world_free(struct gbose__world *w);
 
-/* Go on to the next round. */
-void gbose__world_next(struct gbose__world *w);
+/* The same for a world given by callbacks, which must live as long. */
+int gbose__world_join(struct gbose__world **out, const gbose_study_world *joined, uint64_t seed,
+                      uint32_t repetition, gbose_error *err);
 
-/* Play an arm of this round: its reward, and in `regret` what the best arm would have had more on average. */
+/* Go on to the next round. Only a world given by callbacks can fail; then w->err is what it returns. */
+int gbose__world_next(struct gbose__world *w);
+
+/* Play an arm of this round: its reward, and in `regret` what the best arm would have had more on average. A world
+ * given by callbacks may fail: see w->err. */
 double gbose__world_play(struct gbose__world *w, size_t arm, double *regret);
 
 /* The mean of the best arm of this round. */

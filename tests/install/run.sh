@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Install a build, move the installed tree, and use it from outside in four ways: through the CMake package and
-# through pkg-config, each with the shared and the static library. Usage: run.sh BUILD_DIR C_COMPILER
+# Install a build, move the installed tree, and use its two libraries from outside in four ways: through the CMake
+# package and through pkg-config, each shared and static. Usage: run.sh BUILD_DIR C_COMPILER
 set -euo pipefail
 build=$1
 cc=$2
@@ -41,28 +41,39 @@ version=$(pkg-config --modversion gbose)
 cmake -S "$here" -B "$work/outside" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" \
     >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 cmake --build "$work/outside" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
-try "$work/outside/package_shared" shared
-try "$work/outside/package_static" static
+for program in package study; do
+    try "$work/outside/${program}_shared" shared
+    try "$work/outside/${program}_static" static
+done
 
 # pkg-config. The flags are words to be split.
-# shellcheck disable=SC2046
-"$cc" "$here/main.c" -o "$work/pc_shared" $(pkg-config --cflags --libs gbose)
-try "$work/pc_shared" shared
-# shellcheck disable=SC2046
-"$cc" -static "$here/main.c" -o "$work/pc_static" $(pkg-config --static --cflags --libs gbose)
-try "$work/pc_static" static
+for library in gbose:main.c gbose_study:study.c; do
+    source=$here/${library#*:}
+    library=${library%:*}
+    # shellcheck disable=SC2046
+    "$cc" "$source" -o "$work/pc_shared" $(pkg-config --cflags --libs "$library")
+    try "$work/pc_shared" shared
+    # shellcheck disable=SC2046
+    "$cc" -static "$source" -o "$work/pc_static" $(pkg-config --static --cflags --libs "$library")
+    try "$work/pc_static" static
+done
 
-# The shared library offers what the header declares, no more and no less.
-sed -n 's/^GBOSE_API.*[ *]\(gbose_[a-z_]*\)(.*/\1/p' "$prefix/include/gbose.h" | sort >"$work/declared"
-nm -D --defined-only "$lib/libgbose.so" | awk '{ print $3 }' | sort >"$work/exported"
-diff "$work/declared" "$work/exported" || fail "declared (<) and exported (>) functions differ"
+# A shared library offers what its headers declare, no more and no less.
+declared() {
+    (cd "$prefix/include" && sed -n 's/^GBOSE_API.*[ *]\(gbose_[a-z_]*\)(.*/\1/p' "$@") | sort
+}
+exported() {
+    nm -D --defined-only "$lib/$1.so" | awk '{ print $3 }' | sort
+}
+diff <(declared gbose.h) <(exported libgbose) || fail "declared (<) and exported (>) functions differ"
+diff <(declared gbose.h gbose_study.h) <(exported libgbose_study) || fail "declared (<) and exported (>) differ"
 
 # It depends on libc and libm only.
 if needed "$lib/libgbose.so" | grep -vE '^(libc|libm|ld-linux[-_a-z0-9]*)\.so'; then
     fail "the shared library depends on more than libc and libm"
 fi
 
-# The header is C++ too.
+# The headers are C++ too.
 if command -v c++ >/dev/null; then
-    echo '#include <gbose.h>' | c++ -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ -I"$prefix/include" -
+    echo '#include <gbose_study.h>' | c++ -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ -I"$prefix/include" -
 fi

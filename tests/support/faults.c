@@ -18,6 +18,7 @@ static int may_allocate(size_t size)
     if (!heap.watched)
         return 1;
     heap.calls++;
+    heap.bytes += size;
     heap.after_failure += heap.failed;
     if (heap.until_failure == 0 || (heap.most && size > heap.most)) {
         heap.failed = 1;
@@ -65,6 +66,7 @@ void __wrap_free(void *p)
 void watch(long successes)
 {
     heap.calls = heap.after_failure = 0;
+    heap.bytes = 0;
     heap.failed = 0;
     heap.until_failure = successes;
     heap.watched = 1;

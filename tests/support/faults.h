@@ -8,6 +8,7 @@
 struct heap {
     long live;           /* allocations not yet freed */
     long calls;          /* allocations asked for while watched */
+    size_t bytes;        /* what they asked for */
     long until_failure;  /* allocations that still succeed; -1: all */
     long after_failure;  /* asked for after one failed */
     size_t most;         /* larger requests fail; 0: no limit */

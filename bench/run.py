@@ -1,0 +1,348 @@
+"""The benchmark: gbose beside its peers, in one run, their repetitions in turn so that noise hits all alike.
+
+    ./run bench [--quick] [SECTION...]      sections: rounds growth kernels isa learners threads
+
+Times are CPU microseconds of one process on one core, medians; spread is the distance of the quartiles over the
+median. Tables go to the terminal and, as CSV and figures, to bench/results/.
+"""
+import csv
+import os
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.join(HERE, "..", "build", "release", "bench")
+WORK = os.path.join(HERE, "..", "build", "bench")
+RESULTS = os.path.join(HERE, "results")
+
+GAMMA = 1  # as in workload.h
+SHAPES = [("gbose", 2, 10), ("gbose", 10, 18), ("gbose", 10, 90), ("gbose", 100, 50), ("gbose", 1000, 100),
+          ("semi-ts", 10, 18), ("semi-ts", 10, 90)]
+TRAINING = 2000  # rounds
+
+
+def cpu_flags():
+    with open("/proc/cpuinfo") as f:
+        text = f.read()
+    name = next((line.split(":")[1].strip() for line in text.splitlines() if line.startswith("model name")), "?")
+    flags = next((line.split() for line in text.splitlines() if line.startswith("flags")), [])
+    return name, set(flags)
+
+
+def forced_kernels():
+    """The environment that names the right kernels to OpenBLAS and BLIS; BLIS 0.9 takes a number."""
+    name, flags = cpu_flags()
+    if "avx512f" in flags:
+        return {"OPENBLAS_CORETYPE": "SkylakeX", "BLIS_ARCH_TYPE": "0"}
+    if "AMD" in name:
+        return {"OPENBLAS_CORETYPE": "Zen", "BLIS_ARCH_TYPE": "6"}
+    return {"OPENBLAS_CORETYPE": "Haswell", "BLIS_ARCH_TYPE": "3"}
+
+
+def python_with_numpy():
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0:
+            return python
+    sys.exit("bench: numpy was not found; scripts/setup.sh bench installs it")
+
+
+class Contender:
+    """A process that answers one line with one number."""
+
+    def __init__(self, name, command, env=None):
+        self.name = name
+        one_thread = {"OPENBLAS_NUM_THREADS": "1", "BLIS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, **one_thread, **(env or {})})
+
+    def ask(self, request):
+        self.process.stdin.write(request + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            sys.exit(f"bench: {self.name} did not answer '{request}'")
+        return float(answer)
+
+
+def gbose(name="gbose", isa=None):
+    return Contender(name, [os.path.join(BUILD, "gbose_bench")], {"GBOSE_ISA": isa} if isa else None)
+
+
+def blas(name, library, env=None):
+    return Contender(name, [os.path.join(BUILD, "gbose_bench_blas"), library], env)
+
+
+def median(values):
+    return statistics.median(values)
+
+
+def spread(values):
+    if len(values) < 4:
+        return (max(values) - min(values)) / median(values)
+    q = statistics.quantiles(values, n=4)
+    return (q[2] - q[0]) / median(values)
+
+
+def in_turn(contenders, request, repetitions, limit=None):
+    """{name: times}: every contender once, then every contender again."""
+    times = {c.name: [] for c in contenders}
+    for repetition in range(repetitions):
+        for c in contenders:
+            if limit and c.name in limit and repetition >= limit[c.name]:
+                continue
+            times[c.name].append(c.ask(request))
+    return times
+
+
+def write_csv(name, header, rows):
+    with open(os.path.join(RESULTS, name), "w", newline="") as f:
+        w = csv.writer(f, lineterminator="\n")
+        w.writerow(header)
+        w.writerows(rows)
+
+
+def number(x):
+    return f"{x:.3g}" if x < 1000 else f"{x:,.0f}"
+
+
+def plot(script):
+    subprocess.run(["gnuplot"], input=script, text=True, check=True, cwd=RESULTS)
+
+
+def flops(learner, n, d, fresh):
+    """Of the textbook round in its cheapest exact form: scores, images through a triangle, the pairs that must be
+    compared, one rank-one step on the triangle (semi-ts: n + 1 of them)."""
+    pairs = n * (n - 1) // 2 if fresh else n
+    if learner == "semi-ts":
+        return 2 * n * d + n * d * d + 1000 * n * n // 2 + (n + 1) * 3.5 * d * d
+    return 2 * n * d + n * d * d + 3 * d * pairs + 3.5 * d * d
+
+
+def workload(own, learner, n, d, training):
+    path = os.path.join(WORK, f"{learner}-{n}-{d}-{training}")
+    survivors = own.ask(f"prepare {learner}:gamma={GAMMA} {n} {d} {training} {path}")
+    return path, survivors
+
+
+# ---- sections ----
+
+def rounds(quick):
+    forced = forced_kernels()
+    numpy = [python_with_numpy(), os.path.join(HERE, "numpy_rounds.py")]
+    own = gbose()
+    contenders = [own, blas("OpenBLAS", "libopenblas.so.0"), blas("OpenBLAS forced", "libopenblas.so.0", forced),
+                  blas("BLIS", "libblis.so.4"), blas("BLIS forced", "libblis.so.4", forced),
+                  Contender("numpy expert", numpy + ["expert"]), Contender("numpy research", numpy + ["research"])]
+    peak = median([own.ask("peak - 0.1") for _ in range(5)])
+    print(f"peak {peak:.1f} Gflop/s on one core; times in microseconds of CPU per round (decide and learn),")
+    print("in brackets how many times gbose's, then the spread\n")
+    rows = []
+    for learner, n, d in SHAPES:
+        for training in (0, TRAINING):
+            path, survivors = workload(own, learner, n, d, training)
+            big = n * d >= 50000
+            slow = {"numpy research": 1} if big else {"numpy research": 3}
+            times = in_turn(contenders, f"{learner} {path} {0.02 if quick else 0.05}", 3 if quick else 9, slow)
+            floor = 1e-3 * flops(learner, n, d, training == 0) / peak
+            state = "trained" if training else "fresh"
+            alive = f", {survivors:.3g} survivors" if learner == "gbose" else ""
+            print(f"{learner} ({n}, {d}), {state}{alive}; flops at peak {number(floor)}")
+            for c in contenders:
+                m = median(times[c.name])
+                ratio = m / median(times["gbose"])
+                print(f"    {c.name:16} {number(m):>9}  ({number(ratio)}x)  {100 * spread(times[c.name]):.0f}%")
+                rows.append([learner, n, d, state, f"{survivors:.3g}", c.name, f"{m:.4g}",
+                             f"{spread(times[c.name]):.3f}", f"{ratio:.4g}", len(times[c.name])])
+            rows.append([learner, n, d, state, f"{survivors:.3g}", "flops at peak", f"{floor:.4g}", "", "", ""])
+    write_csv("rounds.csv", ["learner", "arms", "dim", "state", "survivors", "contender", "microseconds", "spread",
+                             "ratio to gbose", "repetitions"], rows)
+    write_csv("machine.csv", ["processor", "isa", "peak Gflop/s", "bandwidth Gbyte/s"],
+              [[cpu_flags()[0], "avx512" if "avx512f" in cpu_flags()[1] else "avx2", f"{peak:.4g}",
+                f"{own.ask('bandwidth - 0.3'):.4g}"]])
+    plot_rounds(rows)
+
+
+def plot_rounds(rows):
+    names = ["gbose", "OpenBLAS forced", "OpenBLAS", "BLIS", "numpy expert", "numpy research"]
+    cases = []
+    for r in rows:
+        if tuple(r[:4]) not in cases:
+            cases.append(tuple(r[:4]))
+    value = {(tuple(r[:4]), r[5]): r[6] for r in rows}
+    data = "\n".join(f'"{c[0]} ({c[1]}, {c[2]})\\n{c[3]}" ' + " ".join(value[c, n] for n in names) for c in cases)
+    columns = ", ".join(f"$d using {i + 2}:xtic(1) title '{n}'" for i, n in enumerate(names))
+    plot(f"""set terminal svg size 1100,520 font 'sans,11' background 'white'
+set output 'rounds.svg'
+$d << EOD
+{data}
+EOD
+set style data histograms
+set style histogram clustered gap 1
+set style fill solid 0.9
+set logscale y
+set ylabel 'microseconds of CPU per round'
+set xtics font ',8'
+set key top left horizontal
+set grid ytics
+set yrange [0.1:*]
+plot {columns}
+""")
+
+
+def growth(quick):
+    """Of a trained learner's round with the number of arms, d = 50."""
+    own = gbose()
+    sizes = [10, 30, 100, 300, 1000, 3000, 10000]
+    rows = []
+    for n in sizes:
+        path, survivors = workload(own, "gbose", n, 50, 500)
+        times = [own.ask(f"gbose {path} {0.02 if quick else 0.1}") for _ in range(3 if quick else 7)]
+        rows.append([n, f"{median(times):.4g}", f"{spread(times):.3f}", f"{survivors:.3g}"])
+        print(f"    {n:6} arms  {number(median(times)):>8} us  {survivors:.3g} survivors")
+    slope = loglog_slope([r[0] for r in rows], [float(r[1]) for r in rows])
+    print(f"    slope on a log-log plot: {slope:.3f} (goal: at most 1.1)")
+    write_csv("growth.csv", ["arms", "microseconds", "spread", "survivors"], rows)
+    data = "\n".join(f"{r[0]} {r[1]}" for r in rows)
+    plot(f"""set terminal svg size 560,400 font 'sans,11' background 'white'
+set output 'growth.svg'
+$d << EOD
+{data}
+EOD
+set logscale xy
+set xlabel 'arms'
+set ylabel 'microseconds of CPU per round'
+set key top left
+set grid
+plot $d with linespoints pt 7 lw 2 title 'trained gbose, d = 50: slope {slope:.2f}', \\
+     {float(rows[0][1]) / rows[0][0]} * x dashtype 2 lc rgb 'gray' title 'slope 1'
+""")
+
+
+def loglog_slope(x, y):
+    import math
+    lx, ly = [math.log(v) for v in x], [math.log(v) for v in y]
+    mx, my = sum(lx) / len(lx), sum(ly) / len(ly)
+    return sum((a - mx) * (b - my) for a, b in zip(lx, ly)) / sum((a - mx) ** 2 for a in lx)
+
+
+def kernels(quick):
+    """One y = A x and one rank-one step: gbose on its triangle, the libraries on a symmetric matrix."""
+    forced = forced_kernels()
+    contenders = [gbose(), blas("OpenBLAS", "libopenblas.so.0"),
+                  blas("OpenBLAS forced", "libopenblas.so.0", forced), blas("BLIS", "libblis.so.4"),
+                  blas("BLIS forced", "libblis.so.4", forced)]
+    rows = []
+    for what in ("apply", "update"):
+        for d in (10, 20, 50, 90, 100, 200, 500, 1000):
+            times = in_turn(contenders, f"{what} {d} {0.01 if quick else 0.03}", 3 if quick else 7)
+            own = median(times["gbose"])
+            print(f"    {what:6} d = {d:4}  " + "  ".join(
+                f"{c.name} {number(median(times[c.name]))} ({median(times[c.name]) / own:.2f}x)" for c in contenders))
+            for c in contenders:
+                m = median(times[c.name])
+                rows.append([what, d, c.name, f"{m:.4g}", f"{spread(times[c.name]):.3f}", f"{m / own:.4g}"])
+    write_csv("kernels.csv", ["kernel", "dim", "contender", "microseconds", "spread", "ratio to gbose"], rows)
+    plot_roofline(rows, contenders[0])
+
+
+def plot_roofline(rows, own):
+    """The kernels under the roof. y = R x reads 8 bytes for 2 flops; 16 arms at a time share the triangle. A step reads
+    twice and writes once for 7 flops."""
+    peak, bandwidth = own.ask("peak - 0.3"), own.ask("bandwidth - 0.5")
+    lines = {"apply": [], "update": []}
+    for what, d, name, us, *_ in rows:
+        if name == "gbose":
+            work, size = (d * (d + 1), 4 * d * d) if what == "apply" else (3.5 * d * d, 12 * d * d)
+            lines[what].append((work / size, 1e-3 * work / float(us), d))
+    for n, d in ((10, 18), (10, 90), (100, 50), (1000, 100)):
+        path, _ = workload(own, "gbose", n, d, 0)
+        us = own.ask(f"gbose {path} 0.2")
+        work = flops("gbose", n, d, True)
+        size = 8 * n * d + 4 * d * d * ((n + 15) // 16) + 12 * d * d
+        lines.setdefault("rounds", []).append((work / size, 1e-3 * work / us, f"({n}, {d})"))
+    blocks = "\n".join(f"${k} << EOD\n" + "\n".join(f'{x} {y} "{t}"' for x, y, t in v) + "\nEOD"
+                       for k, v in lines.items())
+    plot(f"""set terminal svg size 700,460 font 'sans,11' background 'white'
+set output 'roofline.svg'
+{blocks}
+set logscale xy
+set xlabel 'flops per byte'
+set ylabel 'Gflop/s'
+set xrange [0.1:100]
+set yrange [0.5:{2 * peak}]
+set key bottom right
+set grid
+roof(x) = {bandwidth} * x < {peak} ? {bandwidth} * x : {peak}
+plot roof(x) lw 2 lc rgb 'black' title 'memory {bandwidth:.0f} Gbyte/s, peak {peak:.0f} Gflop/s', \\
+     $apply using 1:2 pt 7 title 'y = R x, d = 10 to 1000', '' using 1:2:3 with labels offset 1.5,0 font ',8' notitle, \\
+     $update using 1:2 pt 5 title 'rank-one step', '' using 1:2:3 with labels offset 1.5,0 font ',8' notitle, \\
+     $rounds using 1:2 pt 9 ps 1.3 title 'rounds, fresh (arms, d)', '' using 1:2:3 with labels offset 0,0.8 font ',8' notitle
+""")
+
+
+def isa(quick):
+    """The same rounds with each instruction set."""
+    name, flags = cpu_flags()
+    contenders = [gbose(i, i) for i in ("baseline", "avx2", "avx512")
+                  if i == "baseline" or {"avx2": "avx2", "avx512": "avx512f"}[i] in flags]
+    own, rows = contenders[-1], []
+    for learner, n, d in SHAPES:
+        path, _ = workload(own, learner, n, d, 0)
+        times = in_turn(contenders, f"{learner} {path} {0.02 if quick else 0.05}", 3 if quick else 7)
+        print(f"    {learner} ({n}, {d}), fresh  " +
+              "  ".join(f"{c.name} {number(median(times[c.name]))}" for c in contenders))
+        rows += [[learner, n, d, c.name, f"{median(times[c.name]):.4g}", f"{spread(times[c.name]):.3f}"]
+                 for c in contenders]
+    write_csv("isa.csv", ["learner", "arms", "dim", "isa", "microseconds", "spread"], rows)
+
+
+def learners(quick):
+    """Learners of dimension 20 with five arms, one after the other."""
+    own, rows = gbose(), []
+    for count in (1, 10, 100, 1000, 10000, 100000):
+        times = [own.ask(f"learners {count} {0.05 if quick else 0.3}") for _ in range(3)]
+        rows.append([count, f"{median(times):.4g}", f"{spread(times):.3f}"])
+        print(f"    {count:6} learners  {number(median(times)):>6} us per round")
+    write_csv("learners.csv", ["learners", "microseconds", "spread"], rows)
+
+
+def threads(quick):
+    """gbose_decide_many: rounds a second on several threads that share a learner. Where other work takes the cores, the
+    gain in wall time says little; that of CPU says what the threads cost each other."""
+    own, rows = gbose(), []
+    path, _ = workload(own, "gbose", 10, 50, TRAINING)
+    counts = [n for n in (1, 2, 4, 8) if n <= len(os.sched_getaffinity(0))]
+    rate = {(how, n): [] for how in ("wall", "cpu") for n in counts}
+    for _ in range(3 if quick else 15):
+        for how, n in rate:
+            rate[how, n].append(own.ask(f"threads {how} {n} {path} {0.1 if quick else 0.2}"))
+    for n in counts:
+        wall = max(rate["wall", n]) / max(rate["wall", 1])
+        cpu = n * median(rate["cpu", n]) / median(rate["cpu", 1])
+        rows.append([n, f"{max(rate['wall', n]):.5g}", f"{wall:.3f}", f"{cpu:.3f}"])
+        print(f"    {n} threads: {max(rate['wall', n]):,.0f} rounds a second at best, gain {wall:.2f}x; "
+              f"with a core for each, by CPU, {cpu:.2f}x")
+    write_csv("threads.csv", ["threads", "rounds a second, best", "gain in wall time, best", "gain by CPU, median"], rows)
+
+
+SECTIONS = {f.__name__: f for f in (rounds, growth, kernels, isa, learners, threads)}
+
+
+def main():
+    arguments = sys.argv[1:]
+    quick = "--quick" in arguments
+    wanted = [a for a in arguments if a != "--quick"]
+    unknown = [a for a in wanted if a not in SECTIONS]
+    if unknown:
+        print(f"bench: there is no section '{unknown[0]}'; there are: {' '.join(SECTIONS)}, and --quick", file=sys.stderr)
+        sys.exit(2)
+    os.makedirs(WORK, exist_ok=True)
+    os.makedirs(RESULTS, exist_ok=True)
+    for name, section in SECTIONS.items():
+        if not wanted or name in wanted:
+            print(f"== {name}")
+            section(quick)
+
+
+main()

@@ -1,0 +1,190 @@
+/* gbose studies: learners in simulated worlds.
+ *
+ * A world hands out rounds: the contexts of the arms, what each arm is worth on average, and the confounder
+ * and noise that come on top. A study plays every learner in every world, repetition after repetition, and
+ * keeps the regret. This is what the command `gbose simulate` does, as a library: the same study has the same
+ * results, whatever the number of threads.
+ *
+ *     gbose_study *s;
+ *     gbose_study_run run;
+ *
+ *     gbose_study_new(&s, 10000, 10, 1, &err);                     rounds, repetitions, seed
+ *     gbose_study_add_world(s, "paper:shift=log-sine", &err);
+ *     gbose_study_add_learner(s, "gbose", NULL, NULL, NULL, 0, &err);
+ *     gbose_study_join_learner(s, &mine, &err);                    one of your own, given by callbacks
+ *     gbose_study_play(s, 2, NULL, NULL, &err);                    on 2 threads
+ *     for (size_t i = 0; gbose_study_run_at(s, i, &run) == GBOSE_OK; i++)
+ *         printf("%zu %zu %g\n", run.world, run.learner, run.done ? run.regret : NAN);
+ *     gbose_study_free(s);
+ *
+ * The functions are in the library gbose_study, which holds all of gbose too: link with it instead. It starts
+ * the threads that gbose_study_play() is told to, and otherwise keeps the rules of gbose.h: errors are codes,
+ * outputs are written only on success, an object passed to a failing call is what it was, nothing is printed,
+ * and no file, clock (but to wait) or environment variable is read. Different objects are independent; calls
+ * on one object must not run at the same time, except those that take it as const. */
+#ifndef GBOSE_STUDY_H
+#define GBOSE_STUDY_H
+
+#include "gbose.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- worlds, stepped by hand ----------------------------------------------------------------------- */
+
+typedef struct gbose__world gbose_world;
+
+/* A round. The reward of arm i is means[i] + shift + noise, clipped to what the world allows. */
+typedef struct {
+    size_t n_arms;          /* at least 1; may differ from round to round */
+    const double *contexts; /* n_arms rows of dim doubles */
+    const double *means;    /* n_arms: b'mu, what regret is measured by */
+    double shift;           /* v: the same for all arms */
+    double noise;           /* the same whichever arm is played */
+} gbose_world_round;
+
+/* Make a world.
+ *   spec        "NAME" or "NAME:OPTION=VALUE,..."; gbose_world_at() lists what there is. Borrowed.
+ *   seed, repetition  key its random streams: the same two give the same rounds.
+ *   err         may be NULL.
+ * GBOSE_ESPEC, GBOSE_ENOMEM, GBOSE_EINVAL if a pointer is NULL. */
+GBOSE_API int gbose_world_new(gbose_world **out, const char *spec, uint64_t seed, uint32_t repetition,
+                              gbose_error *err);
+
+/* NULL is allowed. */
+GBOSE_API void gbose_world_free(gbose_world *w);
+
+/* Go on to the next round; the first call makes the first one. What `out` points to belongs to the world and is
+ * valid until the next call. GBOSE_EINVAL if a pointer is NULL. Never allocates. */
+GBOSE_API int gbose_world_next(gbose_world *w, gbose_world_round *out);
+
+/* Play an arm of the present round.
+ *   reward  of the arm.
+ *   regret  what the best arm of the round is worth more, on average; may be NULL.
+ * A world whose confounder follows past rewards takes note of it. GBOSE_EINVAL if w or reward is NULL, if there
+ * is no round yet, or no such arm. */
+GBOSE_API int gbose_world_play(gbose_world *w, size_t arm, double *reward, double *regret);
+
+/* Features of an arm, the most arms that a round can have, and the number of rounds made. */
+GBOSE_API size_t gbose_world_dim(const gbose_world *w);
+GBOSE_API size_t gbose_world_max_arms(const gbose_world *w);
+GBOSE_API uint64_t gbose_world_rounds(const gbose_world *w);
+
+/* World number i of the table, in the order of the documentation, or NULL past the last. Static memory. */
+GBOSE_API const gbose_info *gbose_world_at(size_t i);
+
+/* ---- learners and worlds of your own --------------------------------------------------------------- */
+
+/* A learner given by callbacks. They return GBOSE_OK, or any other code after filling err: the study then ends
+ * with that code and text. Callbacks are never called for two runs at the same time (of any learner or world of
+ * a study), but perhaps from another thread than that of gbose_study_play(). */
+typedef struct {
+    const char *name; /* what the study calls it */
+    void *user;       /* handed to begin */
+    /* A run begins: make the learner's state. dim is the number of features of an arm. Runs of different
+     * repetitions should draw different random numbers, so key them by both numbers. */
+    int (*begin)(void **state, void *user, size_t dim, uint64_t seed, uint32_t repetition, gbose_error *err);
+    /* Choose an arm, and say with which probability it was chosen (or NaN: unknown). The contexts are n_arms
+     * rows of dim doubles; they stay where they are until `learn` has returned. */
+    int (*decide)(void *state, size_t *arm, double *probability, const double *contexts, size_t n_arms,
+                  gbose_error *err);
+    /* The reward of the arm just chosen. */
+    int (*learn)(void *state, double reward, gbose_error *err);
+    /* The run has ended; called whenever begin has succeeded. May be NULL. */
+    void (*end)(void *state);
+} gbose_study_learner;
+
+/* A world given by callbacks, under the same rules. */
+typedef struct {
+    const char *name;
+    void *user;
+    size_t dim, max_arms; /* at least 1 */
+    int (*begin)(void **state, void *user, uint64_t seed, uint32_t repetition, gbose_error *err);
+    /* Make round number `round`, from 1. What `out` points to must stay valid until the next call; it is checked
+     * (n_arms from 1 to max_arms, all numbers finite) and copied. */
+    int (*next)(void *state, uint64_t round, gbose_world_round *out, gbose_error *err);
+    /* The arm was played and gave this reward. May be NULL. */
+    int (*observe)(void *state, size_t arm, double reward, gbose_error *err);
+    /* May be NULL. */
+    void (*end)(void *state);
+} gbose_study_world;
+
+/* ---- studies --------------------------------------------------------------------------------------- */
+
+typedef struct gbose_study gbose_study;
+
+/* An empty study of so many rounds and repetitions (each at least 1). `seed` keys the worlds, and the learners
+ * whose specs name no seed of their own. GBOSE_EINVAL, GBOSE_ENOMEM. */
+GBOSE_API int gbose_study_new(gbose_study **out, uint64_t rounds, size_t repetitions, uint64_t seed,
+                              gbose_error *err);
+
+/* NULL is allowed. */
+GBOSE_API void gbose_study_free(gbose_study *s);
+
+/* Add a world by its spec. GBOSE_ESPEC if the spec is wrong or is there already; GBOSE_EINVAL if the study has
+ * been played (this holds for all four); GBOSE_ENOMEM. */
+GBOSE_API int gbose_study_add_world(gbose_study *s, const char *spec, gbose_error *err);
+
+/* Add a learner by its spec.
+ *   label             what results call it; NULL: the spec.
+ *   option, values    an option to be swept over n_values texts; NULL: none. With more than one value, the one
+ *                     of least median regret in a world is played again in as many fresh repetitions. */
+GBOSE_API int gbose_study_add_learner(gbose_study *s, const char *spec, const char *label, const char *option,
+                                      const char *const *values, size_t n_values, gbose_error *err);
+
+/* Add one of your own. The struct and its name are copied; `user` must live as long as the study. */
+GBOSE_API int gbose_study_join_world(gbose_study *s, const gbose_study_world *world, gbose_error *err);
+GBOSE_API int gbose_study_join_learner(gbose_study *s, const gbose_study_learner *learner, gbose_error *err);
+
+/* Play what is missing, and return when it is done.
+ *   threads   runs side by side, at least 1. Runs with callbacks go one at a time, beside the others.
+ *   progress  may be NULL. Called on the calling thread, about ten times a second and when runs have ended, with
+ *             the number of runs done and of all. Anything but 0 stops the study: it returns GBOSE_OK soon, the
+ *             runs done are kept, and another call goes on with the rest.
+ *   user      handed to progress.
+ * GBOSE_EINVAL if there is no world or no learner; GBOSE_ENOMEM; what a learner or a callback said. */
+GBOSE_API int gbose_study_play(gbose_study *s, size_t threads,
+                               int (*progress)(void *user, size_t done, size_t all), void *user,
+                               gbose_error *err);
+
+/* ---- results --------------------------------------------------------------------------------------- */
+
+/* A run: one learner with one value of its swept option in one repetition of one world. The four numbers are
+ * indices, in the order in which things were added. Fresh repetitions are done only with the value that came out
+ * best. The rest has no meaning if the run is not done. */
+typedef struct {
+    int done;
+    size_t world, learner, value, repetition;
+    int fresh;          /* is it one of the fresh repetitions? */
+    double regret;      /* at the end */
+    double reward;      /* sum */
+    double lone;        /* share of rounds in which the arm had probability 1 */
+    const float *curve; /* cumulative regret at each of the points of gbose_study_points() */
+} gbose_study_run;
+
+/* Run number i, in the order world, learner, value, repetition. GBOSE_EINVAL past the last, or if the study has
+ * not been played. What it points to is valid until gbose_study_play() or gbose_study_free(). */
+GBOSE_API int gbose_study_run_at(const gbose_study *s, size_t i, gbose_study_run *out);
+
+/* The number of runs that are done, and of those that a whole study has done. */
+GBOSE_API size_t gbose_study_done(const gbose_study *s);
+GBOSE_API size_t gbose_study_needed(const gbose_study *s);
+
+/* The rounds at which curves have their points, rising; the last is that of the study's rounds. */
+GBOSE_API const uint64_t *gbose_study_points(const gbose_study *s, size_t *n);
+
+/* The value of least median regret of a learner in a world, over the first repetitions; ties go to the first.
+ * GBOSE_EINVAL if there is no such pair or none of its runs is done; GBOSE_ENOMEM. */
+GBOSE_API int gbose_study_best(const gbose_study *s, size_t world, size_t learner, size_t *value);
+
+/* What was added: canonical spec or name of world i, label of learner i, the text of one of its values. NULL past
+ * the last; a learner without a sweep has one value, "". Valid until something is added or gbose_study_free(). */
+GBOSE_API const char *gbose_study_world_name(const gbose_study *s, size_t i);
+GBOSE_API const char *gbose_study_learner_name(const gbose_study *s, size_t i);
+GBOSE_API const char *gbose_study_value(const gbose_study *s, size_t learner, size_t i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,36 @@
+"""Contextual bandits for rewards that move for reasons you do not model.
+
+    reward = b @ mu + v + noise
+
+where b are the features of the arm played, mu is what is to be learned, and v is whatever moves all arms of a round
+alike. See Bandit for the everyday use, simulate() for studies, gbose.adapters for the calling conventions of other
+packages.
+"""
+
+from ._bandit import Bandit, Decision, Decisions, Diagnosis, load
+from ._errors import Error
+from ._gbose import ffi as _ffi
+from ._gbose import lib as _lib
+from ._study import Study, Summary, simulate
+from ._table import Info, Option, learners, worlds
+from ._world import Round, World
+
+__version__: str = _ffi.string(_lib.gbose_version()).decode()
+
+__all__ = [
+    "Bandit",
+    "Decision",
+    "Decisions",
+    "Diagnosis",
+    "Error",
+    "Info",
+    "Option",
+    "Round",
+    "Study",
+    "Summary",
+    "World",
+    "learners",
+    "load",
+    "simulate",
+    "worlds",
+]

@@ -1,0 +1,566 @@
+"""Bandit: a learner of the C library."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from struct import unpack_from
+from typing import Any, Iterator, NamedTuple, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._errors import Error, check, failure
+from ._gbose import ffi, lib
+
+Array = NDArray[np.float64]
+Number = Union[int, float, str]
+
+_FLOAT = np.dtype(np.float64)
+_DOUBLES = ffi.typeof("double[]")
+_MANY_STREAM = 2**32 - 1  # decide_many() draws from it unless told otherwise
+
+# Looked up once: every call of decide() and learn() needs them.
+_ndarray = np.ndarray
+_from_buffer = ffi.from_buffer
+_decide = lib.py_decide
+_NOT_YET = lib.PY_NOT_YET
+_NULL = ffi.NULL
+_learn = lib.gbose_learn
+
+
+def as_doubles(x: ArrayLike, what: str, shape: Sequence[int | None]) -> Array:
+    """`x` as a C-contiguous array of float64: itself if it is one, else a copy. None in `shape` is any length."""
+    try:
+        a = np.asarray(x)
+    except ValueError as error:  # rows of different lengths, for example
+        raise Error(f"{what}: {error}") from None
+    if a.dtype.kind not in "fiub":
+        raise Error(f"{what} must be numbers, not of dtype {a.dtype}")
+    if a.ndim != len(shape) or any(want not in (None, is_) for want, is_ in zip(shape, a.shape)):
+        wanted = ", ".join("any" if n is None else str(n) for n in shape)
+        raise Error(f"{what} must have the shape ({wanted}{',' if len(shape) == 1 else ''}), not {a.shape}")
+    return np.require(a, _FLOAT, ["C", "A"])
+
+
+class Decision:
+    """A choice: what Bandit.decide() returns.
+
+    arm          play this one
+    probability  the probability it was drawn with
+    pmf          the probabilities of all arms
+    ticket       bytes: what Bandit.learn() needs, now or later, here or in another process
+    draws        0: pmf is the algorithm's own law; else its image in that many samples, from which the arm was drawn
+    """
+
+    __slots__ = ("arm", "_n", "_data")
+
+    arm: int
+
+    def __init__(self, arm: int, n: int, data: bytes) -> None:
+        self.arm = arm
+        self._n = n
+        self._data = data  # pmf, draws, ticket
+
+    @property
+    def probability(self) -> float:
+        return float(unpack_from("d", self._data, 8 * self.arm)[0])
+
+    @property
+    def pmf(self) -> Array:
+        return np.frombuffer(self._data, _FLOAT, self._n)
+
+    @property
+    def draws(self) -> int:
+        return int(unpack_from("Q", self._data, 8 * self._n)[0])
+
+    @property
+    def ticket(self) -> bytes:
+        return self._data[8 * self._n + 8 :]
+
+    def __repr__(self) -> str:
+        return f"Decision(arm={self.arm}, probability={self.probability:.6g})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Decision, (self.arm, self._n, self._data)
+
+
+class Decisions(Sequence[Decision]):
+    """The choices of many rounds: what Bandit.decide_many() returns. A sequence of Decision, and as arrays:
+
+    arm          (rounds,)          play these
+    probability  (rounds,)
+    pmf          (rounds, n_arms)
+    tickets      a list of bytes, or None if none were asked for
+    """
+
+    def __init__(
+        self, arm: NDArray[np.intp], probability: Array, pmf: Array, room: NDArray[np.uint8] | None, size: Any
+    ) -> None:
+        self.arm = arm
+        self.probability = probability
+        self.pmf = pmf
+        self._room = room
+        self._size = size
+
+    @property
+    def tickets(self) -> list[bytes] | None:
+        if self._room is None:
+            return None
+        return [row[:n].tobytes() for row, n in zip(self._room, self._size)]
+
+    def __len__(self) -> int:
+        return len(self.arm)
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            room, size = (None, None) if self._room is None else (self._room[i], self._size[i])
+            return Decisions(self.arm[i], self.probability[i], self.pmf[i], room, size)
+        ticket = b"" if self._room is None else self._room[i, : self._size[i]].tobytes()
+        return Decision(int(self.arm[i]), self.pmf.shape[1], self.pmf[i].tobytes() + bytes(8) + ticket)
+
+    def __iter__(self) -> Iterator[Decision]:
+        return (self[i] for i in range(len(self)))
+
+
+def make_spec(learner: str, options: dict[str, Number | None]) -> str:
+    """A spec with further options at its end. A name that Python keeps for itself has a '_' behind it: lambda_."""
+    given = [f"{name.rstrip('_')}={value!s}" for name, value in options.items() if value is not None]
+    if not given:
+        return learner
+    return learner + ("," if ":" in learner else ":") + ",".join(given)
+
+
+class Diagnosis(NamedTuple):
+    """What gbose-auto has found out: see docs/learners/gbose-auto.md. `plain` is a linear learner with an intercept."""
+
+    rounds: int  # rewards that all this rests on
+    baseline: float  # the shift v of late
+    drift: float  # by how much it moves in a round
+    residual: float  # root mean square of what the baseline leaves
+    removed: float  # share of the variance that the baseline removes
+    tracker: str  # what the baseline follows now
+    tracker_forget: float  # and how fast it forgets: a round k rounds ago counts tracker_forget ** k
+    lone: float  # share of the rounds in which one arm survived
+    full: bool  # which estimate chooses now: that of all rounds, or the orthogonal one
+    hausman: float  # size of the plain estimate's error in the effects that coins have shown
+    df: float  # its mean if a plain linear learner is right
+    p_value: float  # probability that it is ever as large then
+    misled: bool  # is a plain linear learner misled here (p_value at most 0.05)?
+    bias: float  # by how much: root mean square over the arms played of the error of its estimate
+    bias_noise: float  # what noise alone would make of `bias`
+
+    def __str__(self) -> str:
+        estimate = "the estimate of all rounds" if self.full else "the orthogonal estimate"
+        plain = "is misled here" if self.misled else "shows no sign of being misled here"
+        return (
+            f"after {self.rounds} rewards\n"
+            f"  baseline     {self.baseline:.4g}, moving by {self.drift:.2g} a round; it follows {self.tracker}\n"
+            f"  noise        {self.residual:.4g} is left; the baseline removes {100 * self.removed:.0f}% of the variance\n"
+            f"  choosing     by {estimate}; one arm survived in {100 * self.lone:.0f}% of the rounds\n"
+            f"  plain linear {plain} (p = {self.p_value:.2g}): error {self.bias:.2g}, by noise alone {self.bias_noise:.2g}"
+        )
+
+
+class Bandit:
+    """A contextual bandit.
+
+    learner  the name of a learner (gbose.learners() lists them), or a whole spec: "gbose:gamma=0.1"
+    dim      the number of features of an arm
+    seed     of its random numbers: the same seed and the same calls give the same bytes
+    options  of the learner, instead of writing them into the spec: gamma=0.1, lambda_=2
+
+    >>> import gbose, numpy as np
+    >>> bandit = gbose.Bandit("gbose-auto", dim=2, seed=1)
+    >>> rng, wrong = np.random.default_rng(1), 0
+    >>> for day in range(1000):
+    ...     contexts = rng.uniform(size=(3, 2))                      # three arms of two features
+    ...     decision = bandit.decide(contexts)
+    ...     weekday = 0.1 * (day % 7)                                # moves the reward of every arm alike
+    ...     reward = contexts[decision.arm] @ [0.7, -0.4] + weekday
+    ...     bandit.learn(decision.ticket, reward)
+    ...     wrong += decision.arm != np.argmax(contexts @ [0.7, -0.4])
+    >>> wrong < 50
+    True
+
+    A bandit may be shared by threads: calls on it take turns. Different bandits are independent, and the C code runs
+    without the GIL.
+    """
+
+    __slots__ = ("_g", "_block", "_view", "_dim", "_lock", "_acquire", "_release", "_many", "__weakref__")
+
+    def __init__(self, learner: str = "gbose-auto", dim: int = 0, seed: int | None = None, **options: Number) -> None:
+        out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
+        if not isinstance(learner, str):
+            raise TypeError(f"learner must be a str, not {type(learner).__name__}")
+        if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)):
+            raise TypeError(f"dim must be an int, not {type(dim).__name__}")
+        if not 1 <= dim < 2**48:
+            raise Error(f"dim must be at least 1 and fit into memory, not {dim}")
+        spec = make_spec(learner, {**options, "seed": seed})
+        if "\0" in spec:
+            raise Error("a spec cannot hold a zero byte", "ESPEC")
+        check(lib.gbose_new(out, spec.encode(), dim, err), err)
+        self._take(out[0])
+
+    def _take(self, g: Any) -> None:
+        self._g = ffi.gc(g, lib.gbose_free)
+        block = lib.py_block_new()
+        if not block:
+            raise MemoryError("out of memory")
+        self._block = ffi.gc(block, lib.py_block_free)
+        self._view: Any = None
+        self._dim = lib.gbose_dim(g)
+        self._lock = threading.Lock()
+        self._acquire, self._release = self._lock.acquire, self._lock.release  # quicker than `with`
+        self._many = 0
+
+    # ---- a round ----
+
+    def decide(self, contexts: ArrayLike, round: ArrayLike | None = None) -> Decision:
+        """Choose an arm.
+
+        contexts  (n_arms, dim): the features of each arm. A C-contiguous array of float64 is used as it is; anything
+                  else that numpy makes numbers of is copied. The number of arms may differ from round to round.
+        round     (round_features,): features of the round, for a learner that has them ("gbose-auto:round=3"): what
+                  moves the rewards of all arms alike, as far as it is known beforehand. They have no part in the
+                  choice, but make the noise smaller.
+        """
+        if type(contexts) is not _ndarray:
+            contexts = as_doubles(contexts, "contexts", (None, self._dim))
+        features = _NULL if round is None else self._round(round)
+        self._acquire()
+        try:
+            arm = _decide(self._g, self._block, id(contexts), features)
+            if arm >= 0:
+                return Decision(arm, len(contexts), self._view[: self._block.size])
+            if arm == _NOT_YET:
+                contexts = self._prepare(contexts)
+                arm = _decide(self._g, self._block, id(contexts), features)
+                if arm >= 0:
+                    return Decision(arm, len(contexts), self._view[: self._block.size])
+        finally:
+            self._release()
+        if self._g and round is None and self.round_features:
+            raise Error(f"this learner has {self.round_features} features of the round: decide(contexts, round)")
+        raise self._failure(arm)
+
+    def _round(self, round: ArrayLike) -> Any:
+        """Features of the round, for C."""
+        n = self.round_features
+        if not n:
+            raise Error("this learner has no features of the round")
+        return _from_buffer(_DOUBLES, as_doubles(round, "round", (n,)))
+
+    def _prepare(self, contexts: Array) -> Array:
+        """An array that py_decide() takes, and room for it in the block."""
+        contexts = as_doubles(contexts, "contexts", (None, self._dim))
+        if not len(contexts):
+            raise Error(f"contexts must have the shape (n_arms, {self._dim}), not {contexts.shape}")
+        check(lib.py_block_reserve(self._block, self._g, len(contexts)))
+        self._view = ffi.buffer(self._block.bytes, self._block.capacity)
+        return contexts
+
+    def learn(self, ticket: bytes | Decision, reward: float) -> None:
+        """Learn the reward of a decision.
+
+        ticket  Decision.ticket, from this bandit or another one of the same learner, options and dim; perhaps stored
+                meanwhile, or learned in another process. A Decision is taken for its ticket.
+        reward  of the arm that was played
+
+        Tickets may come in any order, or never. Learning from one twice counts it twice.
+        """
+        if type(ticket) is not bytes:
+            ticket = _as_ticket(ticket)
+        self._acquire()
+        try:
+            code = _learn(self._g, ticket, len(ticket), reward)
+        finally:
+            self._release()
+        if code:
+            raise self._failure(code)
+
+    def decide_many(
+        self,
+        contexts: ArrayLike,
+        *,
+        stream: int | None = None,
+        first: int | None = None,
+        tickets: bool = True,
+        threads: int = 1,
+    ) -> Decisions:
+        """Choose an arm in each of many independent rounds, without learning in between.
+
+        contexts  (rounds, n_arms, dim)
+        stream    of random numbers, 0 to 2**32 - 1, and `first`, the number of the first round in it. The same two give
+                  the same choices. Without them draws go on where the last decide_many() of this object ended; a loaded
+                  or copied bandit begins anew, so name a stream where many processes work from one saved state.
+        tickets   False: none are made, which is faster
+        threads   rounds side by side; the result is the same
+
+        The bandit's own stream, from which decide() draws, stays where it is. A learner with features of the round is
+        refused.
+
+        >>> import gbose, numpy as np
+        >>> bandit = gbose.Bandit("gbose", dim=2, seed=1)
+        >>> choices = bandit.decide_many(np.random.default_rng(1).normal(size=(1000, 5, 2)))
+        >>> choices.arm.shape, choices.pmf.shape
+        ((1000,), (1000, 5))
+        >>> for decision, reward in zip(choices, np.ones(1000)):
+        ...     bandit.learn(decision.ticket, reward)
+        """
+        x = as_doubles(contexts, "contexts", (None, None, self._dim))
+        n_rounds, n_arms = x.shape[:2]
+        if not n_arms:
+            raise Error(f"contexts must have the shape (rounds, n_arms, {self._dim}), not {x.shape}")
+        if threads < 1:
+            raise Error(f"threads must be at least 1, not {threads}")
+        with self._lock:
+            if not self._g:
+                raise self._failure(lib.GBOSE_EINVAL)
+            if lib.gbose_round_features(self._g):
+                raise Error("a learner with features of the round decides one by one: decide(contexts, round)")
+            if stream is None and first is None:
+                stream, first = _MANY_STREAM, self._many
+                self._many += n_rounds
+            elif stream is None:
+                stream = _MANY_STREAM
+            return self._decide_many(
+                x,
+                _within(stream, 2**32, "stream"),
+                _within(first or 0, 2**56, "first"),
+                tickets,
+                min(threads, max(n_rounds, 1)),
+            )
+
+    def _decide_many(self, x: Array, stream: int, first: int, tickets: bool, threads: int) -> Decisions:
+        n_rounds, n_arms = x.shape[:2]
+        room_size = lib.gbose_ticket_room(self._g, n_arms) if tickets else 0
+        arm = np.empty(n_rounds, np.uintp)
+        probability, pmf = np.empty(n_rounds), np.empty((n_rounds, n_arms))
+        room = np.empty((n_rounds, room_size), np.uint8) if tickets else None
+        size = np.zeros(n_rounds, np.uintp) if tickets else None
+
+        def part(begin: int, end: int) -> int:
+            scratch = ffi.new("gbose_scratch **")
+            check(lib.gbose_scratch_new(scratch))
+            owned = ffi.gc(scratch[0], lib.gbose_scratch_free)
+            out = ffi.new("gbose_choices *")
+            out.arm = ffi.from_buffer("size_t[]", arm[begin:end])
+            out.probability = ffi.from_buffer("double[]", probability[begin:end])
+            out.pmf = ffi.from_buffer("double[]", pmf[begin:end])
+            if room is not None and size is not None:
+                out.tickets = ffi.from_buffer("char[]", room[begin:end])
+                out.ticket_size = ffi.from_buffer("size_t[]", size[begin:end])
+            rows = ffi.from_buffer("double[]", x[begin:end])
+            return int(lib.gbose_decide_many(self._g, owned, out, stream, first + begin, rows, end - begin, n_arms))
+
+        ends = [n_rounds * k // threads for k in range(threads + 1)]
+        if n_rounds == 0:
+            codes = []
+        elif threads == 1:
+            codes = [part(0, n_rounds)]
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                codes = list(pool.map(part, ends[:-1], ends[1:]))
+        for code in codes:
+            if code:
+                raise self._failure(code)
+        return Decisions(arm.view(np.intp), probability, pmf, room, size)
+
+    # ---- what it knows ----
+
+    @property
+    def coef(self) -> Array:
+        """The estimate of mu, a copy: (dim,)"""
+        with self._open():
+            return np.frombuffer(ffi.buffer(lib.gbose_coef(self._g), 8 * self._dim), _FLOAT).copy()
+
+    def width(self, x: ArrayLike) -> float | Array:
+        """The uncertainty of x @ mu in units of the noise: a number for x of shape (dim,), an array for (n, dim)."""
+        rows = np.asarray(x)
+        if rows.ndim == 2:
+            rows = as_doubles(rows, "x", (None, self._dim))
+            with self._open():
+                return np.array([lib.gbose_width(self._g, _from_buffer(_DOUBLES, row)) for row in rows], _FLOAT)
+        rows = as_doubles(rows, "x", (self._dim,))
+        with self._open():
+            return float(lib.gbose_width(self._g, _from_buffer(_DOUBLES, rows)))
+
+    @property
+    def rounds(self) -> int:
+        """The number of rewards learned, those of merged bandits included."""
+        with self._open():
+            return int(lib.gbose_rounds(self._g))
+
+    @property
+    def decisions(self) -> int:
+        """The number of decisions drawn from the present stream."""
+        with self._open():
+            return int(lib.gbose_decisions(self._g))
+
+    @property
+    def dim(self) -> int:
+        """The number of features of an arm."""
+        return int(self._dim)
+
+    @property
+    def round_features(self) -> int:
+        """The number of features of the round that decide() takes."""
+        with self._open():
+            return int(lib.gbose_round_features(self._g))
+
+    def diagnose(self) -> Diagnosis:
+        """What gbose-auto has found out about the place it works in; print() it. Other learners cannot tell.
+
+        >>> import gbose
+        >>> world = gbose.World("paper:arms=2,dim=3,shift=log-sine")
+        >>> bandit = gbose.Bandit("gbose-auto", dim=world.dim, seed=1)
+        >>> for t in range(2000):
+        ...     decision = bandit.decide(world.next().contexts)
+        ...     bandit.learn(decision.ticket, world.play(decision.arm)[0])
+        >>> diagnosis = bandit.diagnose()
+        >>> diagnosis.rounds, diagnosis.misled
+        (2000, True)
+        """
+        with self._open():
+            d = ffi.new("gbose_diagnosis *")
+            check(lib.gbose_diagnose(self._g, d))
+            values = {name: getattr(d, name) for name in Diagnosis._fields}
+            values.update(tracker=ffi.string(d.tracker).decode(), full=bool(d.full), misled=bool(d.misled))
+            return Diagnosis(**values)
+
+    @property
+    def spec(self) -> str:
+        """The learner and its options in canonical form."""
+        with self._open():
+            return str(ffi.string(lib.gbose_spec(self._g)).decode())
+
+    # ---- keeping and sharing ----
+
+    def save(self) -> bytes:
+        """The state as bytes: versioned, checksummed, the same on every machine. gbose.load() makes a bandit of it."""
+        with self._open():
+            size = ffi.new("size_t *")
+            lib.gbose_save(self._g, ffi.NULL, 0, size)
+            buf = ffi.new("char[]", size[0])
+            check(lib.gbose_save(self._g, buf, size[0], size))
+            return bytes(ffi.buffer(buf, size[0]))
+
+    def merge(self, other: Bandit) -> None:
+        """Add what `other` has learned: afterwards this bandit knows what one that saw both streams of rewards would.
+
+        Learner, options (but for the seed) and dim must be the same. What both know from a state that both were loaded
+        from counts once; where evidence would be counted twice, this is an Error of the name "EOVERLAP".
+
+        >>> import gbose, numpy as np
+        >>> state = gbose.Bandit("gbose", dim=3, seed=1).save()
+        >>> workers = [gbose.load(state) for _ in range(2)]
+        >>> for number, worker in enumerate(workers, start=1):
+        ...     worker.stream(number)                                   # random numbers of its own
+        ...     for t in range(100):
+        ...         worker.learn(worker.decide(np.eye(3)).ticket, 1.0)
+        >>> centre = gbose.load(state)
+        >>> for worker in workers:
+        ...     centre.merge(worker)
+        >>> centre.rounds
+        200
+        """
+        if not isinstance(other, Bandit):
+            raise TypeError(f"a Bandit can be merged, not {type(other).__name__}")
+        if other is self:
+            raise Error("a bandit cannot be merged into itself")
+        one, two = sorted((self, other), key=id)  # always in the same order, so that two threads cannot lock each other
+        with one._open(), two._open():
+            check(lib.gbose_merge(self._g, other._g))
+
+    def stream(self, number: int) -> None:
+        """Draw from another random stream of the same seed (0 to 2**32 - 1) from now on. Bandits that work side by
+        side from one saved state should each take one of their own."""
+        with self._open():
+            check(lib.gbose_stream(self._g, _within(number, 2**32, "stream")))
+
+    def close(self) -> None:
+        """Free the memory now. Any further use is an error. Not needed: it happens when the object goes."""
+        with self._lock:
+            if self._g:
+                ffi.release(self._g)
+                self._g = ffi.NULL
+
+    def __enter__(self) -> Bandit:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __copy__(self) -> Bandit:
+        return load(self.save())
+
+    def __deepcopy__(self, memo: Any) -> Bandit:
+        return load(self.save())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load, (self.save(),)
+
+    def __repr__(self) -> str:
+        if not self._g:
+            return "<gbose.Bandit, closed>"
+        return f"<gbose.Bandit {self.spec!r} dim={self.dim} rounds={self.rounds}>"
+
+    def _open(self) -> _Held:
+        return _Held(self)
+
+    def _failure(self, code: int) -> Exception:
+        return failure(code) if self._g else Error("the bandit is closed")
+
+
+class _Held:
+    """The lock of a bandit, and a look whether it is closed."""
+
+    __slots__ = ("_bandit",)
+
+    def __init__(self, bandit: Bandit) -> None:
+        self._bandit = bandit
+
+    def __enter__(self) -> None:
+        self._bandit._lock.acquire()
+        if not self._bandit._g:
+            self._bandit._lock.release()
+            raise Error("the bandit is closed")
+
+    def __exit__(self, *_: object) -> None:
+        self._bandit._lock.release()
+
+
+def _as_ticket(ticket: Any) -> bytes:
+    if isinstance(ticket, Decision):
+        return ticket.ticket
+    if isinstance(ticket, (bytes, bytearray, memoryview)):
+        return bytes(ticket)
+    raise TypeError(f"a ticket is bytes, not {type(ticket).__name__}")
+
+
+def _within(number: int, limit: int, what: str) -> int:
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        raise TypeError(f"{what} must be an int, not {type(number).__name__}")
+    if not 0 <= number < limit:
+        raise Error(f"{what} must be from 0 to {limit - 1}, not {number}")
+    return int(number)
+
+
+def load(data: bytes) -> Bandit:
+    """Make a bandit from what Bandit.save() returned. It goes on where the saved one was, bit for bit.
+
+    >>> import gbose
+    >>> bandit = gbose.Bandit("lin-ts", dim=4, seed=3)
+    >>> gbose.load(bandit.save()).spec
+    'lin-ts:seed=3'
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"a saved state is bytes, not {type(data).__name__}")
+    out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
+    data = bytes(data)
+    check(lib.gbose_load(out, data, len(data), err), err)
+    bandit: Bandit = Bandit.__new__(Bandit)
+    bandit._take(out[0])
+    return bandit

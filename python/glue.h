@@ -1,0 +1,30 @@
+/* What the Python package adds to gbose.h and gbose_study.h: a decision in one call and one block of bytes. */
+#ifndef GBOSE_PYTHON_GLUE_H
+#define GBOSE_PYTHON_GLUE_H
+
+#include <gbose_study.h>
+
+/* What a decision leaves behind: pmf (n_arms doubles), draws (8 bytes), ticket. */
+typedef struct {
+    char *bytes;
+    size_t size, capacity;
+    size_t n_arms; /* that there is room for */
+} py_block;
+
+/* NULL: out of memory. */
+py_block *py_block_new(void);
+void py_block_free(py_block *block);
+
+/* Room for a decision among n_arms. GBOSE_OK, GBOSE_ESIZE, GBOSE_ENOMEM. */
+int py_block_reserve(py_block *block, const gbose *g, size_t n_arms);
+
+/* Not an array of contexts that can be used as it is, or the block has no room for it: bring that in order, then try
+ * again. Nothing has happened. */
+static const int PY_NOT_YET = -1000;
+
+/* gbose_decide_in() into a block: the arm, or a negative code, PY_NOT_YET among them.
+ *   contexts  id() of a numpy array, which the caller holds. Getting at its memory through a buffer would cost more than
+ *             deciding among a few arms. */
+int64_t py_decide(gbose *g, py_block *block, uintptr_t contexts, const double *round);
+
+#endif

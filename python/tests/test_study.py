@@ -1,0 +1,381 @@
+"""simulate(): the numbers of the command, learners and worlds written in Python, results."""
+
+import csv
+import signal
+import subprocess
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import gbose
+from gbose._study import _seed
+
+WORLDS = ["paper:arms=3,dim=2,shift=log-sine", "heartsteps"]
+
+
+class Cycle:
+    """Plays the arms in turn, and keeps what it was told."""
+
+    told = []
+
+    def __init__(self, dim, seed):
+        self.dim, self.seed, self.t = dim, seed, 0
+        Cycle.told.append((dim, seed))
+
+    def decide(self, contexts):
+        assert contexts.shape[1] == self.dim
+        self.contexts = contexts
+        self.t += 1
+        return self.t % len(contexts), 1.0
+
+    def learn(self, contexts, arm, reward):
+        assert contexts is self.contexts and arm == self.t % len(contexts)
+        assert isinstance(reward, float)
+
+
+class Steps:
+    """Two or three arms; the last one is worth 1, the others 0; the level follows what was played."""
+
+    dim, arms = 2, 3
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.level = 0.0
+
+    def next(self):
+        n = int(self.rng.integers(2, 4))
+        means = np.zeros(n)
+        means[-1] = 1
+        return gbose.Round(np.stack([means, self.rng.normal(size=n)], axis=1), means, shift=self.level)
+
+    def observe(self, arm, reward):
+        self.level += 0.5 if arm == 0 else -0.25
+
+
+# ---- the numbers ----
+
+
+def read(path):
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def same_as_command(command, tmp_path, study, *arguments):
+    """Every row of runs.csv, every number exactly."""
+    subprocess.run([command, "simulate", *arguments, "--out", tmp_path / "out"], check=True, capture_output=True)
+    rows = read(tmp_path / "out" / "runs.csv")
+    assert len(rows) == len(study.runs)
+    for row, run in zip(rows, study.runs):
+        assert row["world"] == study.worlds[run["world"]]
+        assert row["learner"] == study.learners[run["learner"]]
+        assert row["value"] == study.values[run["learner"]][run["value"]]
+        assert int(row["repetition"]) == run["repetition"]
+        assert row["phase"] == ("fresh" if run["fresh"] else "tune")
+        for column in ("regret", "reward", "lone"):
+            assert float(row[column]) == run[column]
+
+
+def test_the_numbers_are_those_of_the_command(command, tmp_path):
+    study = gbose.simulate(WORLDS, ["gbose", "lin-ts", "gbose:gamma=0.5,seed=9"], rounds=700, reps=3, seed=11)
+    same_as_command(
+        command,
+        tmp_path,
+        study,
+        "--world",
+        *WORLDS,
+        "--learner",
+        "gbose",
+        "lin-ts",
+        "gbose:gamma=0.5,seed=9",
+        "--rounds",
+        "700",
+        "--reps",
+        "3",
+        "--seed",
+        "11",
+    )
+
+
+def test_and_with_a_sweep(command, tmp_path):
+    study = gbose.simulate(WORLDS, ["gbose", "uniform"], rounds=300, reps=4, sweep={"gamma": [0.05, 0.4]})
+    same_as_command(
+        command,
+        tmp_path,
+        study,
+        "--world",
+        *WORLDS,
+        "--learner",
+        "gbose",
+        "uniform",
+        "--sweep",
+        "gamma=0.05,0.4",
+        "--rounds",
+        "300",
+        "--reps",
+        "4",
+    )
+    table = read(tmp_path / "out" / "table.csv")
+    for row, summary in zip(table, study.summary):
+        assert (row["world"], row["learner"], row["value"]) == (summary.world, summary.learner, summary.value)
+    assert study.values == [["0.05", "0.4"], [""]]
+
+
+def test_threads_do_not_matter():
+    one, three = (
+        gbose.simulate(WORLDS, ["gbose", Cycle], rounds=200, reps=4, threads=threads, seed=3) for threads in (1, 3)
+    )
+    assert (one.runs == three.runs).all() and (one.curves == three.curves).all()
+
+
+# ---- learners and worlds written in Python ----
+
+
+def test_a_learner_in_python_meets_the_rounds_of_the_world():
+    """Its regret and reward are those that stepping the world by hand gives."""
+    study = gbose.simulate(WORLDS, ["gbose", ("mine", Cycle)], rounds=250, reps=2, seed=5)
+    assert study.learners == ["gbose", "mine"]
+    for w, spec in enumerate(WORLDS):
+        for repetition in range(2):
+            world, total, gained = gbose.World(spec, seed=5, repetition=repetition), 0.0, 0.0
+            learner = Cycle(world.dim, 0)
+            for _ in range(250):
+                contexts = world.next().contexts
+                arm, _ = learner.decide(contexts)
+                reward, regret = world.play(arm)
+                total += regret
+                gained += reward
+            run = study.runs[(study.runs["world"] == w) & (study.runs["learner"] == 1)][repetition]
+            assert (run["regret"], run["reward"], run["lone"]) == (total, gained, 1.0)
+            assert study.curve(w, "mine")[repetition][-1] == np.float32(total)
+
+
+def test_seeds_differ_between_repetitions_and_parties():
+    Cycle.told = []
+    seeds = []
+
+    class Watched(Steps):
+        def __init__(self, seed):
+            seeds.append(seed)
+            super().__init__(seed)
+
+    gbose.simulate(Watched, [Cycle], rounds=5, reps=6, threads=1)
+    told = [seed for _, seed in Cycle.told]
+    assert len(set(told)) == 6 and {dim for dim, _ in Cycle.told} == {2}
+    assert len(set(seeds) | set(told)) == 6 + 7  # one more world was made to ask for its sizes
+
+
+def test_a_world_in_python():
+    """Regret and reward of a run are those that playing the world in Python gives."""
+    study = gbose.simulate([Steps, "paper"], [Cycle, "gbose"], rounds=300, reps=2, seed=8)
+    assert study.worlds == ["Steps", "paper"]
+    for repetition in range(2):
+        world, learner, total, gained = Steps(_seed(8, repetition, 2)), Cycle(2, 0), 0.0, 0.0
+        for _ in range(300):
+            made = world.next()
+            arm, _ = learner.decide(made.contexts)
+            reward = made.means[arm] + made.shift
+            world.observe(arm, reward)
+            total += made.means.max() - made.means[arm]
+            gained += reward
+        run = study.runs[(study.runs["world"] == 0) & (study.runs["learner"] == 0)][repetition]
+        assert (run["regret"], run["reward"]) == (total, gained)
+        assert 0 < total < 300
+
+
+def test_a_bandit_can_be_the_learner():
+    study = gbose.simulate(
+        "paper", [("b", lambda dim, seed: gbose.Bandit("gbose", dim=dim, seed=seed)), "gbose"], rounds=400, reps=5
+    )
+    mine, ours = study.regret(learner="b"), study.regret(learner="gbose")
+    assert (mine != ours).all() and 0.5 < np.median(mine) / np.median(ours) < 2  # other random numbers, same kind
+    assert 0 < study.runs["lone"][0] < 1
+
+
+# ---- what goes wrong ----
+
+
+class Broken(Exception):
+    pass
+
+
+def breaking(method, at):
+    class Breaks(Cycle):
+        def __init__(self, dim, seed):
+            if method == "init":
+                raise Broken(method)
+            super().__init__(dim, seed)
+
+        def decide(self, contexts):
+            if method == "decide" and self.t == at:
+                raise Broken(method)
+            return super().decide(contexts)
+
+        def learn(self, contexts, arm, reward):
+            if method == "learn" and self.t == at:
+                raise Broken(method)
+
+    return Breaks
+
+
+@pytest.mark.parametrize("method", ["init", "decide", "learn"])
+def test_an_exception_comes_back(method):
+    with pytest.raises(Broken, match=method):
+        gbose.simulate("paper", ["gbose", breaking(method, 5)], rounds=100, reps=3)
+
+
+@pytest.mark.parametrize(
+    "choice, error",
+    [
+        (7, gbose.Error),
+        (-1, gbose.Error),
+        ("a", TypeError),
+        (None, TypeError),
+        ((0, "x"), ValueError),
+        (1.0, TypeError),
+    ],
+)
+def test_a_choice_that_is_none(choice, error):
+    class Chooses(Cycle):
+        def decide(self, contexts):
+            return choice
+
+    with pytest.raises(error):
+        gbose.simulate("paper:arms=3", Chooses, rounds=10, reps=1)
+
+
+@pytest.mark.parametrize(
+    "made, text",
+    [
+        ((np.zeros((2, 3)), np.zeros(2)), "shape"),
+        ((np.zeros((2, 2)), np.zeros(3)), "shape"),
+        ((np.zeros((4, 2)), np.zeros(4)), "4 arms in a round; its limits are 1 and 3"),
+        ((np.zeros((0, 2)), np.zeros(0)), "0 arms"),
+        ((np.full((2, 2), np.nan), np.zeros(2)), "not finite"),
+        ((np.zeros((2, 2)), np.zeros(2), np.inf), "not finite"),
+    ],
+)
+def test_a_round_that_is_none(made, text):
+    class Makes(Steps):
+        def next(self):
+            return made
+
+    with pytest.raises(gbose.Error, match=text):
+        gbose.simulate(Makes, "gbose", rounds=10, reps=1)
+
+
+def test_progress_is_told_and_may_stop():
+    seen = []
+    gbose.simulate("paper", "gbose", rounds=500, reps=8, progress=lambda done, needed: seen.append((done, needed)))
+    assert seen[-1] == (8, 8) and seen == sorted(seen)
+
+    def stop(done, needed):
+        if done >= 2:
+            raise Broken("enough")
+
+    with pytest.raises(Broken, match="enough"):
+        gbose.simulate("paper", "gbose", rounds=2000, reps=50, progress=stop)
+
+
+@pytest.mark.parametrize("learner", ["gbose", Cycle])
+def test_ctrl_c_stops_a_study(learner):
+    """A study of hours ends within a second or so."""
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    start = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        gbose.simulate("paper", learner, rounds=10**9, reps=4)
+    assert time.monotonic() - start < 20
+
+
+@pytest.mark.parametrize(
+    "arguments, text",
+    [
+        (dict(worlds=[], learners="gbose"), "no world"),
+        (dict(worlds="paper", learners=[]), "no learner"),
+        (dict(worlds="papper", learners="gbose"), "did you mean"),
+        (dict(worlds="paper", learners="gboose"), "did you mean"),
+        (dict(worlds="paper", learners=["gbose", "gbose"]), "twice"),
+        (dict(worlds="paper", learners=[Cycle, Cycle]), "twice"),
+        (dict(worlds="paper", learners="gbose", sweep={"tempo": [1]}), "no learner has the option 'tempo'"),
+        (dict(worlds="paper", learners="gbose", sweep={"gamma": []}), "needs a list"),
+        (dict(worlds="paper", learners="gbose", sweep={"gamma": "0.1,0.2"}), "needs a list"),
+        (dict(worlds="paper", learners="gbose", sweep={"gamma": [-1]}), "gamma"),
+        (dict(worlds="paper", learners="gbose", sweep={"gamma": [1], "lambda": [2]}), "one option at a time"),
+        (dict(worlds="paper", learners="gbose", rounds=0), "invalid"),
+        (dict(worlds="paper", learners="gbose", rounds=-5), "rounds must be"),
+        (dict(worlds="paper", learners="gbose", reps=0), "invalid"),
+        (dict(worlds="paper", learners="gbose", threads=5000), "threads must be"),
+        (dict(worlds="paper", learners="gbose", seed=-1), "seed must be"),
+    ],
+)
+def test_wrong_studies(arguments, text):
+    with pytest.raises(gbose.Error, match=text):
+        gbose.simulate(**arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        dict(worlds=5, learners="gbose"),
+        dict(worlds="paper", learners=[5]),
+        dict(worlds="paper", learners=[("a", "b", "c")]),
+        dict(worlds=("a", "paper"), learners="gbose"),
+        dict(worlds="paper", learners="gbose", rounds="many"),
+    ],
+)
+def test_wrong_types(arguments):
+    with pytest.raises(TypeError):
+        gbose.simulate(**arguments)
+
+
+# ---- results ----
+
+
+@pytest.fixture(scope="module")
+def study():
+    return gbose.simulate(WORLDS, ["gbose", "uniform"], rounds=1000, reps=5, sweep={"gamma": [0.05, 0.4]})
+
+
+def test_arrays(study):
+    assert len(study.runs) == 2 * (2 * 5 + 5 + 5 + 5)  # worlds (values reps + fresh + uniform + fresh)
+    assert study.curves.shape == (len(study.runs), len(study.points)) == (50, 200)
+    assert study.points[-1] == 1000
+    np.testing.assert_allclose(study.curves[:, -1], study.runs["regret"], rtol=1e-6)
+    assert (np.diff(study.curves, axis=1) >= 0).all()
+    assert repr(study) == "<gbose.Study: 2 worlds, 2 learners, 50 runs>"
+    assert len(str(study).splitlines()) == 5
+
+
+def test_summary(study):
+    for s in study.summary:
+        regret = study.regret(s.world, s.learner)
+        assert (s.n, s.median) == (5, np.median(regret))
+        assert (s.low, s.high) == tuple(np.quantile(regret, [0.25, 0.75]))
+        runs = study.runs[study.runs["world"] == study.worlds.index(s.world)]
+        runs = runs[runs["learner"] == study.learners.index(s.learner)]
+        assert set(regret) == set(runs["regret"][runs["fresh"]])
+        medians = [np.median(runs["regret"][(runs["value"] == v) & ~runs["fresh"]]) for v in set(runs["value"])]
+        assert s.value == study.values[study.learners.index(s.learner)][int(np.argmin(medians))]
+    with pytest.raises(KeyError, match="there is gbose, uniform"):
+        study.regret(learner="nobody")
+    assert study.curve(0, 0).shape == (5, 200)
+
+
+def test_pandas(study):
+    frame = study.to_pandas()
+    assert list(frame.columns) == list(study.runs.dtype.names)
+    assert len(frame) == 50 and set(frame["learner"]) == {"gbose", "uniform"}
+    grouped = frame[(frame.value == "0.4") & ~frame.fresh].groupby("world").regret.median()
+    runs = study.runs[(study.runs["learner"] == 0) & (study.runs["value"] == 1) & ~study.runs["fresh"]]
+    assert grouped[WORLDS[1]] == np.median(runs["regret"][runs["world"] == 1])
+
+
+def test_plot(study, tmp_path):
+    figure = study.plot()
+    assert [axes.get_title() for axes in figure.axes] == study.worlds
+    (line, _) = figure.axes[1].lines
+    np.testing.assert_allclose(line.get_ydata(), np.median(study.curve(1, 0), axis=0))
+    figure.savefig(tmp_path / "regret.png")
+    assert (tmp_path / "regret.png").stat().st_size > 5000

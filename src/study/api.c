@@ -1,0 +1,253 @@
+/* gbose_study.h: the engine, for programs outside of gbose. */
+#include "gbose_study.h"
+
+#include <stdlib.h>
+
+#include "core/spec.h"
+#include "study/study.h"
+#include "study/summary.h"
+#include "worlds/world.h"
+
+/* ---- worlds ---- */
+
+static int invalid(gbose_error *err)
+{
+    return gbose__fail(err, GBOSE_EINVAL, "%s", gbose_strerror(GBOSE_EINVAL));
+}
+
+int gbose_world_new(gbose_world **out, const char *spec, uint64_t seed, uint32_t repetition, gbose_error *err)
+{
+    if (!out || !spec)
+        return invalid(err);
+    gbose__fail(err, GBOSE_OK, "%s", "");
+    return gbose__world_new(out, spec, seed, repetition, err);
+}
+
+void gbose_world_free(gbose_world *w)
+{
+    gbose__world_free(w);
+}
+
+int gbose_world_next(gbose_world *w, gbose_world_round *out)
+{
+    if (!w || !out)
+        return GBOSE_EINVAL;
+    gbose__world_next(w);
+    *out = (gbose_world_round){w->n_arms, w->contexts, w->mean, w->shift, w->noise};
+    return GBOSE_OK;
+}
+
+int gbose_world_play(gbose_world *w, size_t arm, double *reward, double *regret)
+{
+    if (!w || !reward || !w->round || arm >= w->n_arms)
+        return GBOSE_EINVAL;
+    *reward = gbose__world_play(w, arm, regret);
+    return GBOSE_OK;
+}
+
+size_t gbose_world_dim(const gbose_world *w)
+{
+    return w->dim;
+}
+
+size_t gbose_world_max_arms(const gbose_world *w)
+{
+    return w->max_arms;
+}
+
+uint64_t gbose_world_rounds(const gbose_world *w)
+{
+    return w->round;
+}
+
+const gbose_info *gbose_world_at(size_t i)
+{
+    return gbose__world_at(i);
+}
+
+/* ---- studies ---- */
+
+struct gbose_study {
+    struct gbose__plan *plan;
+    struct gbose__study *played; /* owns the plan; NULL: not played yet */
+};
+
+int gbose_study_new(gbose_study **out, uint64_t rounds, size_t repetitions, uint64_t seed, gbose_error *err)
+{
+    gbose_study *s;
+
+    if (!out || !rounds || !repetitions || repetitions > UINT32_MAX / 2)
+        return invalid(err);
+    gbose__fail(err, GBOSE_OK, "%s", "");
+    s = calloc(1, sizeof *s);
+    if (s)
+        s->plan = gbose__plan_new("simulate", rounds, repetitions, seed);
+    if (!s || !s->plan) {
+        free(s);
+        return gbose__no_memory(err);
+    }
+    *out = s;
+    return GBOSE_OK;
+}
+
+void gbose_study_free(gbose_study *s)
+{
+    if (!s)
+        return;
+    if (s->played)
+        gbose__study_free(s->played);
+    else
+        gbose__plan_free(s->plan);
+    free(s);
+}
+
+/* May something be added? */
+static int check_open(const gbose_study *s, const void *what, gbose_error *err)
+{
+    if (!s || !what)
+        return invalid(err);
+    if (s->played)
+        return gbose__fail(err, GBOSE_EINVAL, "the study has been played; nothing can be added to it");
+    return gbose__fail(err, GBOSE_OK, "%s", "");
+}
+
+int gbose_study_add_world(gbose_study *s, const char *spec, gbose_error *err)
+{
+    int rc = check_open(s, spec, err);
+
+    return rc ? rc : gbose__plan_add_world(s->plan, spec, err);
+}
+
+int gbose_study_add_learner(gbose_study *s, const char *spec, const char *label, const char *option,
+                            const char *const *values, size_t n_values, gbose_error *err)
+{
+    int rc = check_open(s, spec, err);
+
+    if (!rc && option && n_values && !values)
+        rc = invalid(err);
+    return rc ? rc : gbose__plan_add_learner(s->plan, spec, label, option, values, n_values, err);
+}
+
+int gbose_study_join_world(gbose_study *s, const gbose_study_world *world, gbose_error *err)
+{
+    int rc = check_open(s, world, err);
+
+    return rc ? rc : gbose__plan_join_world(s->plan, world, err);
+}
+
+int gbose_study_join_learner(gbose_study *s, const gbose_study_learner *learner, gbose_error *err)
+{
+    int rc = check_open(s, learner, err);
+
+    return rc ? rc : gbose__plan_join_learner(s->plan, learner, err);
+}
+
+/* ---- playing ---- */
+
+struct watch {
+    int (*progress)(void *user, size_t done, size_t all);
+    void *user;
+    atomic_int stop;
+};
+
+static void tick(void *user, const struct gbose__progress *progress)
+{
+    struct watch *watch = user;
+
+    if (watch->progress && !watch->stop && watch->progress(watch->user, progress->done, progress->runs))
+        watch->stop = 1;
+}
+
+int gbose_study_play(gbose_study *s, size_t threads, int (*progress)(void *user, size_t done, size_t all),
+                     void *user, gbose_error *err)
+{
+    struct watch watch = {progress, user, 0};
+    struct gbose__study_settings settings = {
+        .threads = threads, .shards = 1, .stop = &watch.stop, .tick = tick, .user = &watch};
+
+    if (!s || !threads)
+        return invalid(err);
+    if (!s->plan->n_worlds || !s->plan->n_learners)
+        return gbose__fail(err, GBOSE_EINVAL, "the study has no %s", s->plan->n_worlds ? "learner" : "world");
+    gbose__fail(err, GBOSE_OK, "%s", "");
+    if (!s->played) {
+        gbose__plan_set_fresh(s->plan);
+        s->played = gbose__study_new(s->plan);
+        if (!s->played)
+            return gbose__no_memory(err);
+    }
+    return gbose__study_play(s->played, &settings, err);
+}
+
+/* ---- results ---- */
+
+int gbose_study_run_at(const gbose_study *s, size_t i, gbose_study_run *out)
+{
+    const struct gbose__result *r;
+    struct gbose__run_id id;
+
+    if (!s || !out || !s->played || i >= s->played->n_runs)
+        return GBOSE_EINVAL;
+    r = &s->played->result[i];
+    id = gbose__run_at(s->plan, i);
+    *out = (gbose_study_run){r->done,   id.world,  id.learner, id.value, id.rep, id.rep >= s->plan->reps,
+                             r->regret, r->reward, r->lone,    r->curve};
+    return GBOSE_OK;
+}
+
+size_t gbose_study_done(const gbose_study *s)
+{
+    return s->played ? gbose__study_done(s->played) : 0;
+}
+
+size_t gbose_study_needed(const gbose_study *s)
+{
+    struct gbose__plan plan = *s->plan;
+    struct gbose__study all = {&plan, 0, NULL};
+
+    gbose__plan_set_fresh(&plan);
+    all.n_runs = gbose__plan_runs(&plan);
+    return gbose__study_needed(&all, 0, 1);
+}
+
+const uint64_t *gbose_study_points(const gbose_study *s, size_t *n)
+{
+    *n = s->plan->n_points;
+    return s->plan->point;
+}
+
+int gbose_study_best(const gbose_study *s, size_t world, size_t learner, size_t *value)
+{
+    size_t *chosen, best;
+
+    if (!s || !value || !s->played || world >= s->plan->n_worlds || learner >= s->plan->n_learners)
+        return GBOSE_EINVAL;
+    chosen = calloc(s->plan->n_worlds * s->plan->n_learners, sizeof *chosen);
+    if (!chosen || gbose__choose_values(chosen, s->played, NULL)) {
+        free(chosen);
+        return GBOSE_ENOMEM;
+    }
+    best = chosen[world * s->plan->n_learners + learner];
+    free(chosen);
+    if (best == GBOSE__NO_VALUE)
+        return GBOSE_EINVAL;
+    *value = best;
+    return GBOSE_OK;
+}
+
+const char *gbose_study_world_name(const gbose_study *s, size_t i)
+{
+    return i < s->plan->n_worlds ? s->plan->world[i] : NULL;
+}
+
+const char *gbose_study_learner_name(const gbose_study *s, size_t i)
+{
+    return i < s->plan->n_learners ? s->plan->learner[i].label : NULL;
+}
+
+const char *gbose_study_value(const gbose_study *s, size_t learner, size_t i)
+{
+    if (learner >= s->plan->n_learners || i >= s->plan->learner[learner].n_values)
+        return NULL;
+    return s->plan->learner[learner].value[i];
+}
