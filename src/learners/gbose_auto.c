@@ -19,7 +19,7 @@
  *    say nothing; regressed on b_a they would say that mu is zero.
  * 4. Test. X is random whatever v does, so the difference D of the squared errors with which E and O predict
  *    coins, in units of the residual variance, is a fair comparison. E chooses until D >= D_HIGH, then O does
- *    until D < 0.
+ *    until D < 0. One coin moves D by D_STEP at the most.
  * 5. Weights. s^2, the running mean of e^2, is known before the round; s_min^2 is the least that it was over a long
  *    time. O's terms have weight w = min(1, 2 s_min^2 / s^2), as least squares would have it. E's have w^2:
  *    residuals that are large because v is not understood mislead E, where they are only noise to O.
@@ -62,6 +62,8 @@
 #define D_HIGH 1.0
 #define D_COINS 2.0  /* for each dimension, before D begins */
 #define D_LEAST -2.0 /* E cannot earn more credit than this */
+#define E_SURPRISE 4.0
+#define D_STEP 1.0 /* what one coin can say: a jump of v is not taken for evidence */
 #define D_MOST 50.0
 #define D_FORGET 0.999
 #define D_SHARE 0.5 /* of the difference of squared errors: that of the log-likelihoods */
@@ -416,7 +418,7 @@ static void compare(gbose *g, const struct note *note, double reward)
     e_E = clip(y - note->x_E, E_MOST);
     e_O = clip(y - note->x_O, E_MOST);
     if (now > 0)
-        own[D] = D_FORGET * own[D] + D_SHARE * (e_E * e_E - e_O * e_O) / now;
+        own[D] = D_FORGET * own[D] + clip(D_SHARE * (e_E * e_E - e_O * e_O) / now, D_STEP);
     own[D] = fmin(D_MOST, fmax(D_LEAST, own[D]));
 }
 
@@ -462,6 +464,15 @@ static void tell_watch(const gbose *g, const struct note *note, const double *b,
     gbose__watch_learn(&w, &round, g->set.forget);
 }
 
+/* E's response, at most E_SURPRISE s away from what E expects: a jump of v counts, but does not rule. O has no such
+ * limit, which would bias it. */
+static double believable(const gbose *g, double response)
+{
+    double expected = gbose__dot(g->level.x, g->level.mu, g->model.stride), most = E_SURPRISE * sqrt(s2(g));
+
+    return g->own[ROUNDS] > FEW ? expected + clip(response - expected, most) : response;
+}
+
 static void learn(gbose *g, struct gbose__reader r, double reward)
 {
     struct note note;
@@ -491,7 +502,8 @@ static void learn(gbose *g, struct gbose__reader r, double reward)
         else if (own[D] < 0)
             own[USE_E] = 1;
         gbose__ridge_begin(&g->level);
-        gbose__ridge_term(&g->level, g->level.x, note.w * note.w, note.w * note.w * (reward - note.offset_E));
+        gbose__ridge_term(&g->level, g->level.x, note.w * note.w,
+                          note.w * note.w * believable(g, reward - note.offset_E));
     }
     update_round_scales(g, round);
     update_scales(g, &note, clip(reward - note.vhat - note.score, E_MOST));

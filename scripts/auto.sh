@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# What docs/learners/gbose-auto.md says of gbose-auto's regret, measured.
+# Usage: scripts/auto.sh worlds|spread|ablation [SEED [REPS]]
+#   worlds     gbose-auto beside the learners of the paper, each with the best of six widths, in 33 worlds: the
+#              table on standard output, and docs/figures/auto.svg                                  (20 minutes)
+#   spread     200 repetitions of gbose-auto and uniform in the same worlds: the worst run              (10 minutes)
+#   ablation   gbose-auto with one part of it taken out at a time                                    (10 minutes)
+# Seed 2 and 10 (spread: 200, ablation: 20) repetitions unless named. A study that was stopped goes on.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+what=${1:-worlds} seed=${2:-2}
+program=build/release/gbose
+shifts=(zero log-sine cos-best)
+worlds=()
+for size in arms=2,dim=10 arms=10,dim=2 arms=10,dim=10; do
+    for shift in "${shifts[@]}"; do worlds+=("paper:$size,shift=$shift"); done
+done
+worlds+=(
+    gallery:shift=zero gallery:shift=zero,noise=1 gallery:shift=zero,correlation=0.8
+    gallery:shift=random-walk gallery:shift=random-walk,tail=t3 gallery:shift=random-walk,drift=0.01
+    gallery:shift=jumps gallery:shift=jumps,contexts=blocks,arms=5,dim=4
+    gallery:shift=season gallery:shift=season,noise=1,arms=3
+    gallery:shift=context-sine gallery:shift=context-sine,scale=1,arms=4
+    gallery:shift=context-sine,contexts=blocks,arms=2,dim=10
+    gallery:shift=reward-driven gallery:shift=reward-driven,arms=50,dim=10
+    kim-paik:shift=zero kim-paik:shift=log kim-paik:shift=log,contexts=shared
+    kim-paik:shift=minus-best kim-paik:shift=minus-best,arms=6
+    krishnamurthy krishnamurthy:features=dirichlet krishnamurthy:noise=0.5
+    heartsteps
+)
+
+case $what in
+worlds)
+    out=results/auto-worlds-$seed
+    "$program" simulate --world "${worlds[@]}" \
+        --learner gbose-auto gbose:intercept=1 bose:intercept=1 action-ts:intercept=1 semi-ts lin-ts uniform \
+        --sweep gamma=0.01,0.03,0.1,0.3,1,3 --seed "$seed" --reps "${3:-10}" --out "$out" >/dev/null
+    python3 - "$out/runs.csv" "$out/ratios.dat" <<'END'
+import csv, statistics, sys
+runs, order = {}, []
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    if row["phase"] == "tune" or row["learner"] in ("gbose-auto", "uniform"):
+        if row["world"] not in order:
+            order.append(row["world"])
+        cell = runs.setdefault((row["world"], row["learner"].split(":")[0]), {})
+        cell.setdefault(row["value"], []).append(float(row["regret"]))
+names = ["gbose", "bose", "action-ts", "semi-ts", "lin-ts"]
+number = lambda x: f"{x:.1f}" if x < 100 else f"{x:.0f}"
+print("| world | gbose-auto, quartiles | " + " | ".join(names) + " | uniform | to the best | to gbose |")
+print("|---" * (len(names) + 5) + "|")
+with open(sys.argv[2], "w") as figure:
+    for world in order:
+        auto = next(iter(runs[world, "gbose-auto"].values()))
+        median = statistics.median(auto)
+        low, _, high = statistics.quantiles(auto, n=4, method="inclusive")
+        best = [min(map(statistics.median, runs[world, name].values())) for name in names]
+        uniform = statistics.median(next(iter(runs[world, "uniform"].values())))
+        print(f"| `{world}` | **{number(median)}** [{number(low)}, {number(high)}] | " + " | ".join(map(number, best)) +
+              f" | {number(uniform)} | {median / min(best):.2f} | {median / best[0]:.2f} |")
+        figure.write(f'"{world}" {median / min(best)} {low / min(best)} {high / min(best)} {best[0] / min(best)}\n')
+END
+    mkdir -p docs/figures
+    gnuplot <<END
+set terminal svg size 860,760 font "sans,12" background "white"
+set output "docs/figures/auto.svg"
+set logscale x
+set xlabel "median regret, as a multiple of that of the best learner of the paper (its width chosen afterwards)"
+set yrange [*:*] reverse
+set grid x back lc rgb "#dddddd" lw 0.5
+set border 1; set tics nomirror; set ytics scale 0 font "sans,10"
+set key at graph 0.02,0.99 top left Left reverse samplen 1
+set arrow from 1.25, graph 0 to 1.25, graph 1 nohead dt 2 lc rgb "#888888"
+plot "$out/ratios.dat" using 5:0:ytic(1) with points pt 6 ps 0.7 lc rgb "#0072b2" title "gbose, width chosen afterwards", \
+     "" using 2:0:3:4 with xerrorbars pt 7 ps 0.7 lw 1.5 lc rgb "#d55e00" title "gbose-auto, quartiles"
+END
+    ;;
+spread)
+    out=results/auto-spread-$seed
+    "$program" simulate --world "${worlds[@]}" --learner gbose-auto uniform --seed "$seed" --reps "${3:-200}" \
+        --out "$out" >/dev/null
+    python3 - "$out/runs.csv" <<'END'
+import csv, statistics, sys
+runs = {}
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    runs.setdefault(row["world"], {}).setdefault(row["learner"], []).append(float(row["regret"]))
+print("| world | median | 90% | worst | median of uniform | runs worse than that |")
+print("|---|---|---|---|---|---|")
+for world, of in runs.items():
+    auto, uniform = sorted(of["gbose-auto"]), statistics.median(of["uniform"])
+    print(f"| `{world}` | {statistics.median(auto):.1f} | {auto[int(0.9 * len(auto))]:.1f} | {auto[-1]:.1f} | "
+          f"{uniform:.0f} | {sum(r > uniform for r in auto)} |")
+END
+    ;;
+ablation)
+    out=results/auto-ablation-$seed
+    src=src/learners/gbose_auto.c
+    # name|learner|what is changed in gbose_auto.c
+    variants=(
+        'gbose-auto|gbose-auto|'
+        'baseline off|gbose-auto|s/rhat = clip(gbose__tracker_predict.*/rhat = 0;/'
+        'width fixed: 0.1 h|gbose-auto|s/return kappa \* sigma(g) \* h;/return 0.1 * h + 0 * kappa * sigma(g);/'
+        'no widening (u)|gbose-auto|s/^#define CALM.*2.0.*/#define CALM 1e300/;s/^#define CALM_O.*/#define CALM_O 1e300/'
+        'no reaction|gbose-auto|s/^#define REACTION_MOST.*/#define REACTION_MOST 0.0/'
+        'equal weights|gbose-auto|s/^#define S_ROOM.*/#define S_ROOM 1e300/'
+        'lone survivors always (E only)|gbose-auto|s/^#define D_HIGH.*/#define D_HIGH 1e9/'
+        'lone survivors never (safe=1)|gbose-auto:safe=1|'
+    )
+    some=(paper:arms=2,dim=10 paper:arms=2,dim=10,shift=log-sine paper:arms=2,dim=10,shift=cos-best
+        paper:arms=10,dim=2 paper:arms=10,dim=2,shift=cos-best gallery:shift=zero,noise=1
+        gallery:shift=jumps gallery:shift=context-sine,contexts=blocks,arms=2,dim=10
+        krishnamurthy heartsteps)
+    printf '| |'; printf ' `%s` |' "${some[@]}"; echo
+    printf '|---|'; printf -- '---|%.0s' "${some[@]}"; echo
+    for variant in "${variants[@]}"; do
+        IFS='|' read -r name learner change <<<"$variant"
+        tree=$out/tree
+        rm -rf "$tree" && mkdir -p "$tree"
+        git ls-files -z -- CMakeLists.txt CMakePresets.json cmake src include | xargs -0 cp --parents -t "$tree"
+        sed -i "$change" "$tree/$src"
+        if [ -n "$change" ] && cmp -s "$src" "$tree/$src"; then
+            echo "auto.sh: '$name' changes nothing in $src" >&2
+            exit 1
+        fi
+        cmake -S "$tree" -B "$tree/build" -DCMAKE_BUILD_TYPE=Release -DGBOSE_TESTS=OFF -DGBOSE_EXAMPLES=OFF \
+            -DGBOSE_BENCH=OFF >/dev/null
+        cmake --build "$tree/build" --target gbose_cli -j2 >/dev/null
+        "$tree/build/gbose" simulate --world "${some[@]}" --learner "$learner" --seed "$seed" --reps "${3:-20}" \
+            --out "$tree/study" >/dev/null
+        python3 - "$name" "$tree/study/runs.csv" <<'END'
+import csv, statistics, sys
+runs = {}
+for row in csv.DictReader(open(sys.argv[2], newline="")):
+    runs.setdefault(row["world"], []).append(float(row["regret"]))
+print(f"| {sys.argv[1]} | " + " | ".join(f"{statistics.median(r):.1f}" for r in runs.values()) + " |", flush=True)
+END
+    done
+    rm -rf "$out"
+    ;;
+*)
+    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac
