@@ -222,20 +222,20 @@ static double least_slope(const gbose *g)
     return kappa * sigma(g);
 }
 
+/* How many times that it is at h. */
+static double rise(const gbose *g, double h)
+{
+    double u = h * h * (g->own[CLOCK] + 1) / (double)g->dim;
+
+    if (g->own[USE_E] > 0)
+        return larger(1, u / CALM);
+    return larger(1, u / CALM_O) * (u > CALM ? sqrt(1 + LOG_O * gbose__log(u / CALM)) : 1);
+}
+
 /* f(h) */
 static double width(const gbose *g, double h)
 {
-    const double *own = g->own;
-    double u = h * h * (own[CLOCK] + 1) / (double)g->dim, rise;
-
-    if (own[USE_E] > 0) {
-        rise = larger(1, u / CALM);
-    } else {
-        rise = larger(1, u / CALM_O);
-        if (u > CALM)
-            rise *= sqrt(1 + LOG_O * gbose__log(u / CALM));
-    }
-    return rise * least_slope(g) * h;
+    return rise(g, h) * least_slope(g) * h;
 }
 
 /* Those of the `count` arms in round->live that are at most f behind the best one, `square` being their squared
@@ -252,7 +252,7 @@ static size_t keep_near(const gbose *g, struct gbose__round *round, size_t best,
         double lead = score[best] - score[i], h = reach * (sqrt(square[a]) + error);
 
         round->live[kept] = i;
-        kept += i == best || lead <= slope * h || lead <= width(g, h);
+        kept += i == best || lead <= slope * h || lead <= rise(g, h) * slope * h;
     }
     return kept;
 }

@@ -227,23 +227,25 @@ double gbose__tracker_slope(const struct gbose__tracker *v, const double *phi, c
 /* C += w x x' in the root, by Carlson's step (core/ridge.c); gain = C_new^-1 x. */
 static void add(const struct gbose__tracker *v, double *gain, const double *x, double w)
 {
-    double alpha = 1;
+    double alpha = 1, root = 1; /* of alpha */
 
     memset(gain, 0, v->q * sizeof *gain);
     for (size_t j = 0; j < v->q; j++) {
-        double *row = v->root + j * (j + 1) / 2, f = 0, next, scale, back;
+        double *row = v->root + j * (j + 1) / 2, f = 0, next, next_root, scale, back;
 
         for (size_t i = 0; i <= j; i++)
             f += row[i] * x[i];
         next = alpha + w * f * f;
-        scale = sqrt(alpha / next);
-        back = w * f / (sqrt(alpha) * sqrt(next));
+        next_root = sqrt(next);
+        scale = root / next_root;
+        back = w * f / (root * next_root);
         for (size_t i = 0; i <= j; i++) {
             double old = row[i];
             row[i] = scale * old - back * gain[i];
             gain[i] += f * old;
         }
         alpha = next;
+        root = next_root;
     }
     for (size_t i = 0; i < v->q; i++)
         gain[i] /= alpha;
