@@ -1,6 +1,6 @@
 """The benchmark: gbose beside its peers, in one run, their repetitions in turn so that noise hits all alike.
 
-    ./run bench [--quick] [SECTION...]      sections: rounds growth kernels isa learners threads
+    ./run bench [--quick] [SECTION...]      sections: rounds auto growth kernels isa learners threads
 
 Times are CPU microseconds of one process on one core, medians; spread is the distance of the quartiles over the
 median. Tables go to the terminal and, as CSV and figures, to bench/results/.
@@ -121,7 +121,8 @@ def flops(learner, n, d, fresh):
 
 def workload(own, learner, n, d, training):
     path = os.path.join(WORK, f"{learner}-{n}-{d}-{training}")
-    survivors = own.ask(f"prepare {learner}:gamma={GAMMA} {n} {d} {training} {path}")
+    options = "" if learner == "gbose-auto" else f":gamma={GAMMA}"
+    survivors = own.ask(f"prepare {learner}{options} {n} {d} {training} {path}")
     return path, survivors
 
 
@@ -188,6 +189,27 @@ set grid ytics
 set yrange [0.1:*]
 plot {columns}
 """)
+
+
+def auto(quick):
+    """gbose-auto beside gbose. A trained gbose often has one survivor, and then learns nothing; gbose-auto learns in
+    every round."""
+    own, rows = gbose(), []
+    for n, d in ((10, 18), (10, 90)):
+        for training in (0, TRAINING):
+            path = {learner: workload(own, learner, n, d, training)[0] for learner in ("gbose", "gbose-auto")}
+            times = {learner: [] for learner in path}
+            for _ in range(5 if quick else 21):
+                for learner in path:
+                    times[learner].append(own.ask(f"{learner} {path[learner]} {0.02 if quick else 0.05}"))
+            state = "trained" if training else "fresh"
+            plain = median(times["gbose"])
+            print(f"    ({n}, {d}), {state:8}" + "  ".join(
+                f"{learner} {number(median(t))} us" for learner, t in times.items()) +
+                f"  {median(times['gbose-auto']) / plain:.2f}x")
+            rows += [[learner, n, d, state, f"{median(t):.4g}", f"{spread(t):.3f}", f"{median(t) / plain:.4g}"]
+                     for learner, t in times.items()]
+    write_csv("auto.csv", ["learner", "arms", "dim", "state", "microseconds", "spread", "ratio to gbose"], rows)
 
 
 def growth(quick):
@@ -326,7 +348,7 @@ def threads(quick):
     write_csv("threads.csv", ["threads", "rounds a second, best", "gain in wall time, best", "gain by CPU, median"], rows)
 
 
-SECTIONS = {f.__name__: f for f in (rounds, growth, kernels, isa, learners, threads)}
+SECTIONS = {f.__name__: f for f in (rounds, auto, growth, kernels, isa, learners, threads)}
 
 
 def main():

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/kernels.h"
@@ -284,7 +285,7 @@ static void reach_bounds_images(void **state)
             assert_true(longest <= m.reach);
             memset(x, 0, m.stride * sizeof(double));
             for (size_t j = 0; j < dim; j++)
-                gbose__axpy(x, y[j], m.root + gbose__triangle_row(j), gbose__pad(j + 1));
+                gbose__kernels->axpy(x, y[j], m.root + gbose__triangle_row(j), gbose__pad(j + 1));
         }
         assert_true(m.reach < 10 * longest);
         gbose__free(x);
@@ -292,9 +293,42 @@ static void reach_bounds_images(void **state)
     }
 }
 
+/* The outer product of vectors that begin and end with zeros, number by number; beside it nothing changes. */
+static void triangles_add_outer_products(void **state)
+{
+    struct random r = {17};
+
+    (void)state;
+    for (size_t dim = 1; dim <= 45; dim++) {
+        double *x = gbose__alloc(gbose__pad(dim), sizeof(double));
+        double *T = gbose__alloc(gbose__triangle(dim) + GBOSE__LANES, sizeof(double)), *sum;
+        size_t begin = random_below(&r, dim), end = begin + random_below(&r, dim - begin + 1);
+
+        sum = calloc(dim * dim, sizeof *sum);
+        assert_true(x && T && sum);
+        for (int add = 0; add < 3; add++) {
+            memset(x, 0, gbose__pad(dim) * sizeof *x);
+            for (size_t i = add ? begin : 0; i < (add ? end : dim); i++)
+                x[i] = random_normal(&r);
+            gbose__kernels->triangle_add(T, dim, x);
+            for (size_t j = 0; j < dim; j++)
+                for (size_t i = 0; i <= j; i++) {
+                    sum[j * dim + i] += x[j] * x[i];
+                    assert_true(T[gbose__triangle_row(j) + i] == sum[j * dim + i]);
+                }
+        }
+        for (size_t i = 0; i < GBOSE__LANES; i++)
+            assert_true(T[gbose__triangle(dim) + i] == 0);
+        gbose__free(x);
+        gbose__free(T);
+        free(sum);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(triangles_add_outer_products),
         cmocka_unit_test(reach_bounds_images),
         cmocka_unit_test(updates_equal_dense_solve),
         cmocka_unit_test(million_terms),

@@ -9,7 +9,7 @@
 
 #include "learners/trackers.h"
 
-enum { DIM = 3, ROUND = 3, OUTPUTS = 1 + DIM, MAX_Q = 4 };
+enum { DIM = 3, STRIDE = 8, ROUND = 3, OUTPUTS = 1 + DIM, MAX_Q = 4 };
 
 /* Sums over rounds that are discounted by age; the first output is the reward, the others the context. */
 struct oracle {
@@ -118,11 +118,9 @@ static void learn(struct world *w, const double *phi, double reward, const doubl
     struct gbose__tracker v = gbose__tracker_at(&w->t, 0);
 
     for (; v.k < w->count; gbose__tracker_next(&w->t, &v)) {
-        double error[DIM], rhat = gbose__tracker_predict(&v, phi, error);
+        double scratch[STRIDE];
 
-        for (size_t i = 0; i < DIM; i++)
-            error[i] = b[i] - error[i];
-        gbose__tracker_learn(&v, phi, reward - rhat, error);
+        gbose__tracker_learn(&v, phi, reward, b, scratch);
         oracle_learn(&w->oracle[v.k], phi, reward, b);
     }
 }
@@ -133,7 +131,7 @@ static void compare(const struct world *w, const double *phi, double scale, doub
     for (size_t k = 0; k < w->count; k++) {
         long double expected[OUTPUTS];
         struct gbose__tracker v = gbose__tracker_at(&w->t, k);
-        double bhat[DIM], rhat = gbose__tracker_predict(&v, phi, bhat);
+        double bhat[STRIDE], rhat = gbose__tracker_predict(&v, phi, bhat);
 
         oracle_predict(&w->oracle[k], phi, expected);
         assert_that(fabsl(rhat - expected[0]) <= scale * tolerance, "tracker %zu: %.17g, not %.17Lg", k, rhat,
@@ -156,7 +154,7 @@ static void predictions_are_those_of_least_squares(void **state)
 {
     struct random r = {71};
     struct world w;
-    double phi[GBOSE__MAX_PHI], b[DIM];
+    double phi[GBOSE__MAX_PHI], b[STRIDE] = {0};
 
     (void)state;
     begin(&w);
@@ -175,7 +173,7 @@ static void useless_features_do_no_harm_for_long(void **state)
 {
     struct random r = {72};
     struct world w;
-    double phi[GBOSE__MAX_PHI] = {0}, b[DIM];
+    double phi[GBOSE__MAX_PHI] = {0}, b[STRIDE] = {0};
 
     (void)state;
     begin(&w);
@@ -197,10 +195,10 @@ static void useless_features_do_no_harm_for_long(void **state)
 /* The slope against differences of rhat - bhat'mu, on both sides of zero. */
 static void slopes_are_those_of_the_predictions(void **state)
 {
-    const double mu[DIM] = {0.7, -1.3, 0.4}, step = 1e-6;
+    const double mu[STRIDE] = {0.7, -1.3, 0.4}, step = 1e-6;
     struct random r = {73};
     struct world w;
-    double phi[GBOSE__MAX_PHI] = {0}, b[DIM];
+    double phi[GBOSE__MAX_PHI] = {0}, b[STRIDE] = {0};
 
     (void)state;
     begin(&w);
@@ -215,7 +213,7 @@ static void slopes_are_those_of_the_predictions(void **state)
     for (size_t k = 0; k < w.count; k++)
         for (double best = -1.7; best < 2; best += 3.1) {
             struct gbose__tracker v = gbose__tracker_at(&w.t, k);
-            double value[2], bhat[DIM], slope, numeric;
+            double value[2], bhat[STRIDE], seen[GBOSE__MAX_SEEN], slope, numeric, baseline;
 
             for (int side = 0; side < 2; side++) {
                 phi[GBOSE__PHI_BEST] = best + (side ? step : -step);
@@ -225,6 +223,10 @@ static void slopes_are_those_of_the_predictions(void **state)
                 for (size_t i = 0; i < DIM; i++)
                     value[side] -= bhat[i] * mu[i];
             }
+            gbose__trackers_see(&w.t, seen, mu);
+            baseline = gbose__tracker_baseline(
+                &v, phi, seen + (size_t)(v.bbar - gbose__tracker_at(&w.t, 0).bbar) / STRIDE);
+            assert_true(fabs(baseline - value[1]) <= 1e-12 * (1 + fabs(baseline)));
             phi[GBOSE__PHI_BEST] = best;
             slope = gbose__tracker_slope(&v, phi, mu);
             numeric = (value[1] - value[0]) / (2 * step);
@@ -239,7 +241,7 @@ static void numbers_of_any_size_stay_finite(void **state)
 {
     struct random r = {73};
     struct world w;
-    double phi[GBOSE__MAX_PHI], b[DIM];
+    double phi[GBOSE__MAX_PHI], b[STRIDE] = {0};
 
     (void)state;
     begin(&w);

@@ -15,7 +15,7 @@ enum { DIM = 4, MOST = 600 };
 
 struct seen {
     struct gbose__watched round;
-    double b[DIM], x[DIM], target; /* the term of the orthogonal regression is (w, w target, x) */
+    double b[8], x[DIM], target; /* the term of the orthogonal regression is (w, w target, x) */
 };
 
 static struct seen seen[MOST];
@@ -300,10 +300,10 @@ static void merging_adds_up(void **state)
     struct random r = {91};
     struct pair all, a, b;
     gbose_diagnosis x, y;
-    double common[64];
+    double common[128];
 
     (void)state;
-    assert_true(gbose__watch_size(DIM) <= 64);
+    assert_true(gbose__watch_size(DIM) <= 128);
     make_rounds(&r, -0.2);
     begin(&all, 1);
     begin(&a, 1);

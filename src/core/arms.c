@@ -117,7 +117,7 @@ static double find_radii(const struct gbose__arms *scratch, const double *image,
 
     memset(scratch->centre, 0, stride * sizeof(double));
     for (size_t a = 0; a < count; a++)
-        gbose__axpy(scratch->centre, 1 / (double)count, image + list[a] * stride, stride);
+        gbose__kernels->axpy(scratch->centre, 1 / (double)count, image + list[a] * stride, stride);
     gbose__kernels->squares(scratch->square, image, list, scratch->centre, count, stride);
     for (size_t a = 0; a < count; a++) {
         scratch->radius[list[a]] = sqrt(scratch->square[a]);

@@ -129,7 +129,7 @@ void gbose__ball_weights(double *p, struct gbose__ball *s, const double *points,
 
         memset(s->centre, 0, stride * sizeof(double));
         for (i = 0; i < n; i++)
-            gbose__axpy(s->centre, s->weight[i], points + s->support[i] * stride, stride);
+            gbose__kernels->axpy(s->centre, s->weight[i], points + s->support[i] * stride, stride);
         for (i = 0; i < n; i++)
             spread += s->weight[i] * gbose__distance2(points + s->support[i] * stride, s->centre, stride);
         for (i = 0; i < count; i++) {

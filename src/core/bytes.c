@@ -44,15 +44,26 @@ uint64_t gbose__checksum(const void *bytes, size_t size)
     return hash;
 }
 
-void gbose__put_doubles(struct gbose__writer *w, const double *values, size_t n)
+/* n doubles to bytes, or back. */
+static void copy_doubles(void *to, const void *from, size_t n)
 {
-    for (size_t i = 0; w->at && i < n; i++) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (size_t i = 0; i < n; i++) {
         uint64_t word;
 
-        memcpy(&word, &values[i], 8);
+        memcpy(&word, (const unsigned char *)from + 8 * i, 8);
         word = gbose__little_endian(word);
-        memcpy(w->at + w->size + 8 * i, &word, 8);
+        memcpy((unsigned char *)to + 8 * i, &word, 8);
     }
+#else
+    memcpy(to, from, 8 * n);
+#endif
+}
+
+void gbose__put_doubles(struct gbose__writer *w, const double *values, size_t n)
+{
+    if (w->at && n)
+        copy_doubles(w->at + w->size, values, n);
     w->size += 8 * n;
 }
 
@@ -76,13 +87,8 @@ void gbose__get_doubles(struct gbose__reader *r, double *values, size_t n)
         memset(values, 0, n * sizeof *values);
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        uint64_t word;
-
-        memcpy(&word, r->at + 8 * i, 8);
-        word = gbose__little_endian(word);
-        memcpy(&values[i], &word, 8);
-    }
+    if (n)
+        copy_doubles(values, r->at, n);
     r->at += 8 * n;
     r->left -= 8 * n;
 }

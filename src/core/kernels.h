@@ -42,13 +42,6 @@ static inline double gbose__distance2(const double *restrict a, const double *re
     return gbose__add_lanes(s);
 }
 
-/* y += c x */
-static inline void gbose__axpy(double *restrict y, double c, const double *restrict x, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        y[i] += c * x[i];
-}
-
 /* Where row j of a padded lower triangle begins. Rows are stored one after the other, row j in pad(j + 1) doubles. */
 static inline size_t gbose__triangle_row(size_t j)
 {
@@ -85,6 +78,12 @@ struct gbose__kernels {
     void (*squares)(double *out, const double *rows, const size_t *index, const double *x, size_t n,
                     size_t stride);
 
+    /* y += c x */
+    void (*axpy)(double *y, double c, const double *x, size_t n);
+
+    /* y += c (x - y) */
+    void (*approach)(double *y, double c, const double *x, size_t n);
+
     /* Two standard normal numbers from each of `blocks` Philox blocks, whose counters count up in counter[0]: what
      * gbose__rng_normal() gives. Leaves the counter behind the last. */
     void (*normals)(double *z, const uint32_t key[2], uint32_t counter[4], size_t blocks);
@@ -115,6 +114,10 @@ struct gbose__kernels {
      *     R_j <- sqrt(alpha_{j-1} / alpha_j) R_j  -  w f_j / sqrt(alpha_{j-1} alpha_j) sum_{i<j} f_i R_i
      * `sum` becomes the whole sum, R'R x of the old R; returns the last alpha. */
     double (*triangle_step)(double *root, size_t dim, double *sum, const double *x, double w);
+
+    /* The triangle of x x' is added to a triangle; what is right of its diagonal is filled with anything finite. Zeros
+     * at either end of x cost nothing. */
+    void (*triangle_add)(double *triangle, size_t dim, const double *x);
 };
 
 /* The widest that the processor has, or what the environment variable GBOSE_ISA names. */

@@ -243,6 +243,25 @@ static void all_squares(double *out, const double *rows, const size_t *index, co
     for_all_rows(squares, out, rows, index, x, n, stride);
 }
 
+static void axpy(double *y, double c, const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += GBOSE__LANES)
+        for (size_t p = 0; p < PARTS; p++) {
+            size_t at = i + p * VEC_DOUBLES;
+            store(y + at, load(y + at) + c * load(x + at));
+        }
+}
+
+static void approach(double *y, double c, const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += GBOSE__LANES)
+        for (size_t p = 0; p < PARTS; p++) {
+            size_t at = i + p * VEC_DOUBLES;
+            vec old = load(y + at);
+            store(y + at, old + c * (load(x + at) - old));
+        }
+}
+
 /* ---- the triangle ---- */
 
 static struct gbose__span find_span(const double *x, size_t stride)
@@ -404,6 +423,20 @@ static double triangle_step(double *root, size_t dim, double *sum, const double 
             rotate_columns(root, sum, column, first, end, &q);
     }
     return alpha;
+}
+
+static void triangle_add(double *triangle, size_t dim, const double *x)
+{
+    struct gbose__span s = find_span(x, gbose__pad(dim));
+    double *row = triangle + gbose__triangle_row(s.begin);
+    size_t end = s.end < dim ? s.end : dim;
+
+    for (size_t j = s.begin; j < end;) { /* rows of one width */
+        size_t width = gbose__pad(j + 1), last = width < end ? width : end;
+
+        for (; j < last; j++, row += width)
+            axpy(row + s.begin, x[j], x + s.begin, width - s.begin);
+    }
 }
 
 /* ---- tiles ---- */
@@ -840,6 +873,8 @@ const struct gbose__kernels GBOSE__TABLE = {
     .take = take,
     .dots = all_dots,
     .squares = all_squares,
+    .axpy = axpy,
+    .approach = approach,
     .normals = normals,
     .rough_normals = rough_normals,
     .count_wins = count_wins,
@@ -847,4 +882,5 @@ const struct gbose__kernels GBOSE__TABLE = {
     .far_tile = far_tile,
     .triangle_apply = triangle_apply,
     .triangle_step = triangle_step,
+    .triangle_add = triangle_add,
 };

@@ -155,7 +155,7 @@ void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double
     double miss = c - w * gbose__dot(m->mu, x, m->stride);
     double alpha = gbose__kernels->triangle_step(m->root, m->dim, m->sum, x, w);
 
-    gbose__axpy(m->mu, miss / alpha, m->sum, m->stride);
+    gbose__kernels->axpy(m->mu, miss / alpha, m->sum, m->stride);
 }
 
 void gbose__ridge_begin(struct gbose__ridge *m)
@@ -194,7 +194,7 @@ void gbose__triangle_invert(double *out, const double *in, size_t dim)
 
         memset(o, 0, gbose__pad(j + 1) * sizeof(double));
         for (size_t i = 0; i < j; i++)
-            gbose__axpy(o, -r[i], out + gbose__triangle_row(i), gbose__pad(i + 1));
+            gbose__kernels->axpy(o, -r[i], out + gbose__triangle_row(i), gbose__pad(i + 1));
         for (size_t i = 0; i < j; i++)
             o[i] /= r[j];
         o[j] = 1 / r[j];
@@ -209,7 +209,7 @@ static void solve(struct gbose__ridge *m, const double *y)
         const double *r = row(m, j);
         size_t n = gbose__pad(j + 1);
 
-        gbose__axpy(m->mu, gbose__dot(r, y, n), r, n);
+        gbose__kernels->axpy(m->mu, gbose__dot(r, y, n), r, n);
     }
 }
 
@@ -221,7 +221,7 @@ static void add_evidence(double *B, double *y, double *L, double *half, const st
     gbose__triangle_invert(L, m->root, m->dim);
     memset(half, 0, m->stride * sizeof(double));
     for (size_t j = 0; j < m->dim; j++)
-        gbose__axpy(half, m->mu[j], L + gbose__triangle_row(j), gbose__pad(j + 1));
+        gbose__kernels->axpy(half, m->mu[j], L + gbose__triangle_row(j), gbose__pad(j + 1));
     for (size_t j = 0; j < m->dim; j++) {
         const double *Lj = L + gbose__triangle_row(j);
         double *b = B + gbose__triangle_row(j);

@@ -84,7 +84,7 @@
 #define SCORE_MOST 1e250 /* beyond this no digit of a score is left */
 #define E_MOST 1e140     /* residuals are clipped to this: their squares are then finite */
 
-/* g->own: these numbers, mean and variance of the round's features, the trackers' (learners/trackers.h), then what
+/* g->own: these numbers, mean and variance of the round's features, padded, the trackers' (learners/trackers.h), then what
  * gbose_diagnose() rests on (learners/watch.h). */
 enum {
     COINS,  /* learned */
@@ -104,8 +104,8 @@ enum {
     NUMBERS
 };
 
-/* The note in a ticket: these, then b_a, X and, unless safe=1, E's x, of dim numbers each, then the features of the
- * round as the caller gave them. */
+/* The note in a ticket: these, the features of the round as the caller gave them, then b_a, X and, unless safe=1, E's
+ * x, of dim numbers each. */
 struct note {
     double coin; /* 1, or 0 and X = 0 */
     double w;    /* weight of O's term; its square is that of E's */
@@ -123,14 +123,20 @@ static double clip(double x, double most)
     return x > most ? most : x < -most ? -most : x;
 }
 
+/* fmax() is a call. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static struct gbose__trackers trackers(const gbose *g)
 {
-    return (struct gbose__trackers){g->dim, g->set.round, g->own + NUMBERS + 2 * g->set.round};
+    return (struct gbose__trackers){g->dim, g->set.round, g->own + gbose__pad(NUMBERS + 2 * g->set.round)};
 }
 
 static size_t numbers(const gbose *g)
 {
-    return NUMBERS + 2 * g->set.round + gbose__trackers_size(g->dim, g->set.round) +
+    return gbose__pad(NUMBERS + 2 * g->set.round) + gbose__trackers_size(g->dim, g->set.round) +
            gbose__watch_size(g->dim);
 }
 
@@ -208,21 +214,49 @@ static double sigma(const gbose *g)
     return sqrt(own[ROUNDS] > FEW ? own[S_MIN] : s2(g));
 }
 
+/* f(h) / h where u is small: it is nowhere less. */
+static double least_slope(const gbose *g)
+{
+    double kappa = KAPPA_O;
+
+    if (g->own[USE_E] > 0)
+        kappa = KAPPA_E * clip(larger(RAMP_LEAST, (g->own[ROUNDS] + 1) / (RAMP * (double)g->dim)), 1);
+    return kappa * sigma(g);
+}
+
+/* How many times that it is at h. */
+static double rise(const gbose *g, double h)
+{
+    double u = h * h * (g->own[CLOCK] + 1) / (double)g->dim;
+
+    if (g->own[USE_E] > 0)
+        return larger(1, u / CALM);
+    return larger(1, u / CALM_O) * (u > CALM ? sqrt(1 + LOG_O * gbose__log(u / CALM)) : 1);
+}
+
 /* f(h) */
 static double width(const gbose *g, double h)
 {
-    const double *own = g->own;
-    double d = (double)g->dim, u = h * h * (own[CLOCK] + 1) / d, kappa;
+    return rise(g, h) * least_slope(g) * h;
+}
 
-    if (own[USE_E] > 0) {
-        kappa = KAPPA_E * fmin(1, fmax(RAMP_LEAST, (own[ROUNDS] + 1) / (RAMP * d)));
-        kappa *= fmax(1, u / CALM);
-    } else {
-        kappa = KAPPA_O * fmax(1, u / CALM_O);
-        if (u > CALM)
-            kappa *= sqrt(1 + LOG_O * gbose__log(u / CALM));
+/* Those of the `count` arms in round->live that are at most f behind the best one, `square` being their squared
+ * distances from it: h is at most reach (distance + error). Most are told by f's least slope. */
+static size_t keep_near(const gbose *g, struct gbose__round *round, size_t best, size_t count, double reach,
+                        double error)
+{
+    const double *score = round->aside, *square = round->arms.square;
+    double slope = least_slope(g);
+    size_t kept = 0;
+
+    for (size_t a = 0; a < count; a++) {
+        size_t i = round->live[a];
+        double lead = score[best] - score[i], h = reach * (sqrt(square[a]) + error);
+
+        round->live[kept] = i;
+        kept += i == best || lead <= slope * h || lead <= rise(g, h) * slope * h;
     }
-    return kappa * sigma(g) * h;
+    return kept;
 }
 
 /* The arms that are at most f behind the best one. R is at most reach, so that contexts alone rule most of them
@@ -230,37 +264,39 @@ static double width(const gbose *g, double h)
 static void survivors(const gbose *g, struct gbose__round *round, size_t best)
 {
     const struct gbose__ridge *in = in_use(g);
-    const double *score = round->aside, *context = round->context + best * round->stride;
-    double *square = round->arms.square, norm = sqrt(gbose__dot(context, context, round->stride));
-    size_t count = 0, n_live = 0;
+    const double *context = round->context + best * round->stride;
+    double norm = sqrt(gbose__dot(context, context, round->stride)), *square = round->arms.square;
+    size_t count = round->n, even = 0;
 
-    gbose__kernels->squares(square, round->context, NULL, context, round->n, round->stride);
     for (size_t i = 0; i < round->n; i++) {
-        double most = width(g, in->reach * (sqrt(square[i]) * (1 + ROUNDING) + ROUNDING * norm));
-        round->live[count] = i;
-        count += i == best || score[best] - score[i] <= most;
+        round->live[i] = i;
+        even += round->aside[i] == round->aside[best];
     }
-    gbose__ridge_apply(in, round->image, round->context, round->live, count);
-    gbose__kernels->squares(square, round->image, round->live, round->image + best * round->stride, count,
-                            round->stride);
-    for (size_t a = 0; a < count; a++) {
-        size_t i = round->live[a];
-        round->live[n_live] = i;
-        n_live += i == best || score[best] - score[i] <= width(g, sqrt(square[a]));
+    if (even < round->n) {
+        gbose__kernels->squares(square, round->context, NULL, context, count, round->stride);
+        count = keep_near(g, round, best, count, in->reach * (1 + ROUNDING), ROUNDING * norm);
     }
-    round->n_live = n_live;
+    if (count > 1)
+        gbose__ridge_apply(in, round->image, round->context, round->live, count);
+    if (count > 1 && even < round->n) {
+        gbose__kernels->squares(square, round->image, round->live, round->image + best * round->stride, count,
+                                round->stride);
+        count = keep_near(g, round, best, count, 1, 0);
+    }
+    round->n_live = count;
 }
 
 static void decide(const gbose *g, struct gbose__round *round)
 {
-    double lead, h, p;
+    double lead, h, p = 0.5;
     size_t best, k, l;
 
     /* aside: scores by the estimate in use; swing: those by E */
     memset(round->pmf, 0, round->n * sizeof *round->pmf);
-    memset(round->swing, 0, round->n * sizeof *round->swing);
     if (g->level.dim)
         gbose__kernels->dots(round->swing, round->context, g->level.mu, round->n, round->stride);
+    else
+        memset(round->swing, 0, round->n * sizeof *round->swing);
     memcpy(round->aside, g->own[USE_E] > 0 ? round->swing : round->score, round->n * sizeof *round->aside);
     if (!gbose__kernels->within(round->swing, round->n, SCORE_MOST))
         return; /* no probabilities, and the decision is refused */
@@ -276,32 +312,35 @@ static void decide(const gbose *g, struct gbose__round *round)
         k = l;
         l = swap;
     }
+    round->live[0] = k;
+    round->live[1] = l;
+    round->n_live = 2;
     lead = round->aside[k] - round->aside[l];
-    h = sqrt(
-        gbose__distance2(round->image + k * round->stride, round->image + l * round->stride, round->stride));
-    p = lead > 0 ? gbose__normal_cdf(lead / width(g, h)) : 0.5;
+    if (lead > 0) {
+        h = sqrt(gbose__distance2(round->image + k * round->stride, round->image + l * round->stride,
+                                  round->stride));
+        p = gbose__normal_cdf(lead / width(g, h));
+    }
     round->pmf[k] = p < P_MOST ? p : P_MOST; /* a NaN, when lead and width overflow, is P_MOST too */
     round->pmf[l] = 1 - round->pmf[k];
 }
 
+/* By pi, whose arms are what is left in round->live. */
 static double mean_of(const struct gbose__round *round, const double *score)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < round->n; i++)
-        if (round->pmf[i] > 0)
-            sum += round->pmf[i] * score[i];
+    for (size_t a = 0; a < round->n_live; a++)
+        sum += round->pmf[round->live[a]] * score[round->live[a]];
     return sum;
 }
 
 /* v', by the leading tracker. */
 static double reaction(const gbose *g, const struct gbose__tracker *leader, const double *phi)
 {
-    double scale = sqrt(g->own[SCORE2]);
+    double slope = gbose__tracker_slope(leader, phi, in_use(g)->mu), scale = sqrt(g->own[SCORE2]);
 
-    if (!(scale > 0))
-        return 0;
-    return clip(gbose__tracker_slope(leader, phi, in_use(g)->mu) / scale, REACTION_MOST);
+    return slope != 0 && scale > 0 ? clip(slope / scale, REACTION_MOST) : 0;
 }
 
 static void explain(const gbose *g, struct gbose__round *round, size_t arm)
@@ -311,41 +350,46 @@ static void explain(const gbose *g, struct gbose__round *round, size_t arm)
     struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
     size_t best = gbose__argmax(round->aside, round->n);
     const double *b = round->context + arm * round->stride, *b_best = round->context + best * round->stride;
-    double *bhat = round->matrix, *x = round->centre, phi[GBOSE__MAX_PHI], rhat, seen, react;
+    double *bhat = round->matrix, *x = round->centre, phi[GBOSE__MAX_PHI], rhat, seen, react, mean_O, mean_E;
 
     note.best = clip(round->aside[best], E_MOST);
     features(g, phi, note.best, round->feature);
-    memset(bhat, 0, round->stride * sizeof *bhat);
     rhat = clip(gbose__tracker_predict(&leader, phi, bhat), GBOSE_MAX_INPUT);
-    for (size_t i = 0; i < g->dim; i++)
-        bhat[i] = clip(bhat[i], GBOSE_MAX_INPUT);
+    if (!gbose__kernels->within(bhat, round->stride, GBOSE_MAX_INPUT))
+        for (size_t i = 0; i < round->stride; i++)
+            bhat[i] = clip(bhat[i], GBOSE_MAX_INPUT);
     seen = gbose__dot(bhat, in_use(g)->mu, round->stride);
     react = reaction(g, &leader, phi);
     note.vhat = clip(rhat - seen, GBOSE_MAX_INPUT);
     note.offset_E = clip(rhat - react * (round->aside[best] - seen), GBOSE_MAX_INPUT);
     note.score = clip(round->aside[arm], E_MOST);
     note.w = weight(g);
-    note.base = clip(mean_of(round, round->aside), E_MOST);
-    note.base_O = clip(mean_of(round, round->score), GBOSE_MAX_INPUT);
-    note.x_O = clip(round->score[arm] - mean_of(round, round->score), E_MOST);
-    note.x_E = clip(round->swing[arm] - mean_of(round, round->swing), E_MOST);
+    mean_O = mean_of(round, round->score);
+    mean_E = mean_of(round, round->swing);
+    note.base = clip(g->own[USE_E] > 0 ? mean_E : mean_O, E_MOST);
+    note.base_O = clip(mean_O, GBOSE_MAX_INPUT);
+    note.x_O = clip(round->score[arm] - mean_O, E_MOST);
+    note.x_E = clip(round->swing[arm] - mean_E, E_MOST);
     note.coin = round->pmf[arm] < 1;
 
-    memset(x, 0, round->stride * sizeof *x);
-    if (note.coin > 0)
-        for (size_t i = 0; i < round->n; i++)
-            if (round->pmf[i] > 0 && i != arm)
-                for (size_t j = 0; j < g->dim; j++)
-                    x[j] += round->pmf[i] * (b[j] - round->context[i * round->stride + j]);
+    if (note.coin > 0) {
+        size_t other = round->live[arm == round->live[0]];
+        const double *b_other = round->context + other * round->stride;
+
+        for (size_t j = 0; j < round->stride; j++)
+            x[j] = round->pmf[other] * (b[j] - b_other[j]);
+    } else {
+        memset(x, 0, round->stride * sizeof *x);
+    }
     gbose__put_doubles(&round->writer, (const double *)&note, NOTE);
+    gbose__put_doubles(&round->writer, round->feature, g->set.round);
     gbose__put_doubles(&round->writer, b, g->dim);
     gbose__put_doubles(&round->writer, x, g->dim);
     if (g->level.dim) {
-        for (size_t i = 0; i < g->dim; i++)
+        for (size_t i = 0; i < round->stride; i++)
             x[i] = b[i] - bhat[i] + react * (b_best[i] - bhat[i]);
         gbose__put_doubles(&round->writer, x, g->dim);
     }
-    gbose__put_doubles(&round->writer, round->feature, g->set.round);
 }
 
 /* ---- a reward ---- */
@@ -355,9 +399,11 @@ static size_t note_words(const gbose *g)
     return NOTE + (g->level.dim ? 3 : 2) * g->dim + g->set.round;
 }
 
+/* Leaves b_a, X and E's x where learn() wants them. */
 static int note_is_sane(const gbose *g, struct gbose__reader r)
 {
     struct note note;
+    double *b = g->model.spare, round[GBOSE__MAX_ROUND];
     int fine;
 
     gbose__get_doubles(&r, (double *)&note, NOTE);
@@ -366,36 +412,38 @@ static int note_is_sane(const gbose *g, struct gbose__reader r)
             fabs(note.base_O) <= GBOSE_MAX_INPUT;
     fine &= fabs(note.score) <= E_MOST && fabs(note.base) <= E_MOST && fabs(note.x_O) <= E_MOST &&
             fabs(note.x_E) <= E_MOST && fabs(note.best) <= E_MOST;
-    for (size_t i = 0; i < g->dim; i++)
-        fine &= fabs(gbose__get_double(&r)) <= GBOSE_MAX_INPUT; /* b_a */
-    for (size_t i = 0; i < g->dim; i++)
-        fine &= fabs(gbose__get_double(&r)) <= 2 * GBOSE_MAX_INPUT; /* X */
-    for (size_t i = 0; i < g->level.dim; i++)
-        fine &= fabs(gbose__get_double(&r)) <= 8 * GBOSE_MAX_INPUT; /* E's x */
-    for (size_t i = 0; i < g->set.round; i++)
-        fine &= fabs(gbose__get_double(&r)) <= GBOSE_MAX_INPUT;
+    gbose__get_doubles(&r, round, g->set.round);
+    fine &= gbose__kernels->within(round, g->set.round, GBOSE_MAX_INPUT);
+    gbose__get_doubles(&r, b, g->dim);
+    fine &= gbose__kernels->within(b, g->model.stride, GBOSE_MAX_INPUT);
+    gbose__get_doubles(&r, g->model.x, g->dim);
+    fine &= gbose__kernels->within(g->model.x, g->model.stride, 2 * GBOSE_MAX_INPUT);
+    if (g->level.dim) {
+        gbose__get_doubles(&r, g->level.x, g->dim);
+        fine &= gbose__kernels->within(g->level.x, g->level.stride, 8 * GBOSE_MAX_INPUT);
+    }
     return fine && !r.bad;
 }
 
-/* Every tracker meets the round; who leads afterwards. x is scratch for a row of zeros. */
+/* Every tracker meets the round; who leads afterwards. x is scratch for a row. */
 static void update_trackers(gbose *g, const struct note *note, const double *round, const double *b,
                             double reward, double *x)
 {
     struct gbose__trackers t = trackers(g);
-    struct gbose__tracker v = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
-    double *own = g->own, *lead = v.loss, phi[GBOSE__MAX_PHI];
-    size_t count = gbose__trackers_count(t.round), best = v.k;
-    const double *mu = in_use(g)->mu, *least = NULL;
+    struct gbose__tracker v = gbose__tracker_at(&t, 0);
+    double *own = g->own, phi[GBOSE__MAX_PHI], rows[GBOSE__MAX_SEEN], *seen = rows;
+    size_t count = gbose__trackers_count(t.round), leader = (size_t)own[LEADER], best = leader;
+    const double *least = NULL, *lead = NULL;
 
     features(g, phi, note->best, round);
-    for (v = gbose__tracker_at(&t, 0); v.k < count; gbose__tracker_next(&t, &v)) {
-        double error = reward - gbose__tracker_predict(&v, phi, x);
-        double e = clip(error - note->score + gbose__dot(x, mu, g->model.stride), E_MOST);
+    gbose__trackers_see(&t, rows, in_use(g)->mu);
+    for (; v.k < count; seen += 1 + v.q, gbose__tracker_next(&t, &v)) {
+        double e = clip(reward - note->score - gbose__tracker_baseline(&v, phi, seen), E_MOST);
 
         *v.loss = LOSS_FORGET * *v.loss + (1 - LOSS_FORGET) * e * e;
-        for (size_t i = 0; i < g->dim; i++)
-            x[i] = b[i] - x[i];
-        gbose__tracker_learn(&v, phi, error, x);
+        gbose__tracker_learn(&v, phi, reward, b, x);
+        if (v.k == leader)
+            lead = v.loss;
         if (own[ROUNDS] >= SETTLE * (double)v.q && (!least || *v.loss < *least)) {
             least = v.loss;
             best = v.k;
@@ -480,11 +528,6 @@ static void learn(gbose *g, struct gbose__reader r, double reward)
     double round[GBOSE__MAX_ROUND];
 
     gbose__get_doubles(&r, (double *)&note, NOTE);
-    memset(b, 0, 2 * g->model.stride * sizeof *b);
-    gbose__get_doubles(&r, b, g->dim);
-    gbose__get_doubles(&r, g->model.x, g->dim);
-    if (g->level.dim)
-        gbose__get_doubles(&r, g->level.x, g->dim);
     gbose__get_doubles(&r, round, g->set.round);
     update_trackers(g, &note, round, b, reward, b + g->model.stride);
 
@@ -519,6 +562,7 @@ static int own_is_sane(const gbose *g)
     int fine = own[LEADER] >= 0 && own[LEADER] < (double)gbose__trackers_count(t.round) &&
                own[LEADER] == floor(own[LEADER]);
 
+    fine &= gbose__kernels->within(own, g->n_own, 1e300); /* what is only padding, too */
     fine &= own[USE_E] == 0 || (own[USE_E] == 1 && g->level.dim);
     fine &= own[D] >= D_LEAST && own[D] <= D_MOST;
     for (size_t i = 0; i < NUMBERS; i++)

@@ -69,8 +69,8 @@ struct gbose__extra {
     size_t (*numbers)(const gbose *g);    /* how many numbers of its own */
     int (*init)(gbose *g);                /* g->own is there, zeroed. GBOSE_OK or an error; nothing to undo */
     size_t (*note_words)(const gbose *g); /* length of the note that explain writes */
-    int (*note_is_sane)(const gbose *g, struct gbose__reader r); /* before any of it is believed */
-    void (*learn)(gbose *g, struct gbose__reader r, double reward);
+    int (*note_is_sane)(const gbose *g, struct gbose__reader r);    /* before any of it is believed */
+    void (*learn)(gbose *g, struct gbose__reader r, double reward); /* right after that, of the same note */
     int (*own_is_sane)(const gbose *g); /* numbers that were read, before they are believed */
     /* The regressions have been merged, and the numbers of `from` are to be. `common` is the row that both had
      * at the state they share (NULL: they began new), and `remains` what forgetting has left of it in from. */

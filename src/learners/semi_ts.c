@@ -40,7 +40,8 @@ static void explain(const gbose *g, struct gbose__round *round, size_t arm)
     memset(round->centre, 0, round->stride * sizeof(double));
     for (size_t i = 0; i < round->n; i++)
         if (round->pmf[i] > 0)
-            gbose__axpy(round->centre, round->pmf[i], round->context + i * round->stride, round->stride);
+            gbose__kernels->axpy(round->centre, round->pmf[i], round->context + i * round->stride,
+                                 round->stride);
     term(g, round, arm, 2 + 2 * round->pmf[arm], 4);
     for (size_t i = 0; i < round->n; i++)
         if (round->pmf[i] > 0 && i != arm)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/kernels.h"
 #include "gbose.h"
 
 #define PRIOR GBOSE__TRACKER_PRIOR
@@ -35,16 +36,9 @@ size_t gbose__trackers_count(size_t round)
 
 static size_t count_features(size_t k, size_t round)
 {
-    switch (kinds[k].features) {
-    case LEVEL:
-        return 0;
-    case ROUND:
-        return round;
-    case ROUND_BEST:
-        return round + 1;
-    default:
-        return 2;
-    }
+    static const size_t scores[] = {[LEVEL] = 0, [BEST] = 2, [ROUND] = 0, [ROUND_BEST] = 1};
+
+    return scores[kinds[k].features] + (kinds[k].features >= ROUND ? round : 0);
 }
 
 /* The features of a tracker, less their means. */
@@ -72,36 +66,63 @@ static void centred(double *x, const struct gbose__tracker *v, const double *phi
 
 /* ---- the numbers of a tracker ---- */
 
-static size_t size_of(size_t q, size_t dim)
+/* Those that are not rows. */
+static size_t numbers_of(size_t q)
 {
-    return 4 + dim + 2 * q + q * (q + 1) / 2 + q + q * dim;
+    return 4 + 3 * q + q * (q + 1) / 2;
 }
 
-static struct gbose__tracker place(double *at, size_t k, size_t dim, size_t round)
+static void place(struct gbose__tracker *v, const struct gbose__trackers *t, size_t k, double *at,
+                  double *row)
 {
-    struct gbose__tracker v = {.k = k, .name = kinds[k].name, .forget = kinds[k].forget, .dim = dim};
+    v->k = k;
+    v->name = kinds[k].name;
+    v->forget = kinds[k].forget;
+    v->q = count_features(k, t->round);
+    v->stride = gbose__pad(t->dim);
+    v->loss = at;
+    v->n = at + 1;
+    v->turn = at + 2;
+    v->rbar = at + 3;
+    v->xbar = at + 4;
+    v->prior = v->xbar + v->q;
+    v->slope_r = v->prior + v->q;
+    v->root = v->slope_r + v->q;
+    v->bbar = row;
+    v->slope_b = row + v->stride;
+}
 
-    v.q = count_features(k, round);
-    v.loss = at;
-    v.n = at + 1;
-    v.turn = at + 2;
-    v.rbar = at + 3;
-    v.bbar = at + 4;
-    v.xbar = v.bbar + dim;
-    v.prior = v.xbar + v.q;
-    v.root = v.prior + v.q;
-    v.slope_r = v.root + v.q * (v.q + 1) / 2;
-    v.slope_b = v.slope_r + v.q;
-    return v;
+/* Of all trackers, padded: rows begin behind them. */
+static size_t all_numbers(size_t round)
+{
+    size_t sum = 0;
+
+    for (size_t k = 0; k < gbose__trackers_count(round); k++)
+        sum += numbers_of(count_features(k, round));
+    return gbose__pad(sum);
+}
+
+static size_t count_rows(size_t round)
+{
+    size_t sum = 0;
+
+    for (size_t k = 0; k < gbose__trackers_count(round); k++)
+        sum += 1 + count_features(k, round);
+    return sum;
 }
 
 struct gbose__tracker gbose__tracker_at(const struct gbose__trackers *t, size_t k)
 {
-    double *at = t->at;
+    double *at = t->at, *row = at + all_numbers(t->round);
+    struct gbose__tracker v;
 
-    for (size_t j = 0; j < k; j++)
-        at += size_of(count_features(j, t->round), t->dim);
-    return place(at, k, t->dim, t->round);
+    for (size_t j = 0; j < k; j++) {
+        size_t q = count_features(j, t->round);
+        at += numbers_of(q);
+        row += (1 + q) * gbose__pad(t->dim);
+    }
+    place(&v, t, k, at, row);
+    return v;
 }
 
 void gbose__tracker_next(const struct gbose__trackers *t, struct gbose__tracker *v)
@@ -109,18 +130,14 @@ void gbose__tracker_next(const struct gbose__trackers *t, struct gbose__tracker 
     size_t k = v->k + 1;
 
     if (k < gbose__trackers_count(t->round))
-        *v = place(v->loss + size_of(v->q, v->dim), k, t->dim, t->round);
+        place(v, t, k, v->loss + numbers_of(v->q), v->bbar + (1 + v->q) * v->stride);
     else
         v->k = k;
 }
 
 size_t gbose__trackers_size(size_t dim, size_t round)
 {
-    size_t sum = 0;
-
-    for (size_t k = 0; k < gbose__trackers_count(round); k++)
-        sum += size_of(count_features(k, round), dim);
-    return sum;
+    return all_numbers(round) + count_rows(round) * gbose__pad(dim);
 }
 
 void gbose__trackers_init(const struct gbose__trackers *t)
@@ -157,8 +174,9 @@ int gbose__trackers_are_sane(const struct gbose__trackers *t)
         fine &= *v.n >= 0 && *v.n <= 1e18;
         fine &= *v.turn >= 0 && floor(*v.turn) == *v.turn;
         fine &= *v.turn < (double)v.q || *v.turn == 0;
-        fine &= within(v.rbar, 1 + v.dim, most) && within(v.xbar, v.q, 2 * GBOSE__PHI_MOST);
-        fine &= within(v.root, v.q * (v.q + 1) / 2, 1e3) && within(v.slope_r, v.q + v.q * v.dim, most);
+        fine &= fabs(*v.rbar) <= most && within(v.xbar, v.q, 2 * GBOSE__PHI_MOST);
+        fine &= within(v.root, v.q * (v.q + 1) / 2, 1e3) && within(v.slope_r, v.q, most);
+        fine &= within(v.bbar, (1 + v.q) * v.stride, most);
         for (size_t i = 0; i < v.q; i++)
             fine &= v.prior[i] > 0 && v.prior[i] <= PRIOR && v.root[i * (i + 1) / 2 + i] > 0;
     }
@@ -172,15 +190,27 @@ double gbose__tracker_predict(const struct gbose__tracker *v, const double *phi,
     double x[GBOSE__MAX_PHI], rhat = *v->rbar;
 
     centred(x, v, phi);
-    memcpy(bhat, v->bbar, v->dim * sizeof *bhat);
+    memcpy(bhat, v->bbar, v->stride * sizeof *bhat);
     for (size_t i = 0; i < v->q; i++) {
-        const double *slope = v->slope_b + i * v->dim;
-
         rhat += x[i] * v->slope_r[i];
-        for (size_t j = 0; j < v->dim; j++)
-            bhat[j] += x[i] * slope[j];
+        gbose__kernels->axpy(bhat, x[i], v->slope_b + i * v->stride, v->stride);
     }
     return rhat;
+}
+
+void gbose__trackers_see(const struct gbose__trackers *t, double *seen, const double *mu)
+{
+    gbose__kernels->dots(seen, t->at + all_numbers(t->round), mu, count_rows(t->round), gbose__pad(t->dim));
+}
+
+double gbose__tracker_baseline(const struct gbose__tracker *v, const double *phi, const double *seen)
+{
+    double x[GBOSE__MAX_PHI], baseline = *v->rbar - seen[0];
+
+    centred(x, v, phi);
+    for (size_t i = 0; i < v->q; i++)
+        baseline += x[i] * (v->slope_r[i] - seen[1 + i]);
+    return baseline;
 }
 
 double gbose__tracker_slope(const struct gbose__tracker *v, const double *phi, const double *mu)
@@ -189,50 +219,36 @@ double gbose__tracker_slope(const struct gbose__tracker *v, const double *phi, c
 
     if (kinds[v->k].features != BEST && kinds[v->k].features != ROUND_BEST)
         return 0;
-    for (size_t i = 0; i < (kinds[v->k].features == BEST ? 2 : 1); i++) {
-        slope[i] = v->slope_r[i];
-        for (size_t j = 0; j < v->dim; j++)
-            slope[i] -= v->slope_b[i * v->dim + j] * mu[j];
-    }
+    for (size_t i = 0; i < (kinds[v->k].features == BEST ? 2 : 1); i++)
+        slope[i] = v->slope_r[i] - gbose__dot(v->slope_b + i * v->stride, mu, v->stride);
     return slope[0] + slope[1] * copysign(0.5, best) / sqrt(fabs(best) + ROOT_LEAST);
 }
 
 /* C += w x x' in the root, by Carlson's step (core/ridge.c); gain = C_new^-1 x. */
 static void add(const struct gbose__tracker *v, double *gain, const double *x, double w)
 {
-    double alpha = 1;
+    double alpha = 1, root = 1; /* of alpha */
 
     memset(gain, 0, v->q * sizeof *gain);
     for (size_t j = 0; j < v->q; j++) {
-        double *row = v->root + j * (j + 1) / 2, f = 0, next, scale, back;
+        double *row = v->root + j * (j + 1) / 2, f = 0, next, next_root, scale, back;
 
         for (size_t i = 0; i <= j; i++)
             f += row[i] * x[i];
         next = alpha + w * f * f;
-        scale = sqrt(alpha / next);
-        back = w * f / (sqrt(alpha) * sqrt(next));
+        next_root = sqrt(next);
+        scale = root / next_root;
+        back = w * f / (root * next_root);
         for (size_t i = 0; i <= j; i++) {
             double old = row[i];
             row[i] = scale * old - back * gain[i];
             gain[i] += f * old;
         }
         alpha = next;
+        root = next_root;
     }
     for (size_t i = 0; i < v->q; i++)
         gain[i] /= alpha;
-}
-
-/* slopes += gain (error of the reward, error of the context) w */
-static void step(const struct gbose__tracker *v, const double *gain, double w, double error,
-                 const double *context_error)
-{
-    for (size_t i = 0; i < v->q; i++) {
-        double *slope = v->slope_b + i * v->dim, g = w * gain[i];
-
-        v->slope_r[i] += g * error;
-        for (size_t j = 0; j < v->dim; j++)
-            slope[j] += g * context_error[j];
-    }
 }
 
 /* An entry of P goes back to PRIOR: evidence for a slope of zero, which pulls that slope and those that it is
@@ -245,41 +261,28 @@ static void put_back(const struct gbose__tracker *v, double *gain)
     memset(unit, 0, v->q * sizeof *unit);
     unit[i] = 1;
     add(v, gain, unit, w);
-    for (size_t k = v->q; k-- > 0;) /* row i last: the others are moved by what it was */
+    for (size_t k = 0; k < v->q; k++)
         if (k != i)
-            for (size_t j = 0; j < v->dim; j++)
-                v->slope_b[k * v->dim + j] -= w * gain[k] * v->slope_b[i * v->dim + j];
-    for (size_t j = 0; j < v->dim; j++)
-        v->slope_b[i * v->dim + j] *= 1 - w * gain[i];
+            gbose__kernels->axpy(v->slope_b + k * v->stride, -w * gain[k], v->slope_b + i * v->stride,
+                                 v->stride);
+    for (size_t j = 0; j < v->stride; j++) /* row i last: the others are moved by what it was */
+        v->slope_b[i * v->stride + j] *= 1 - w * gain[i];
     for (size_t k = 0; k < v->q; k++)
         v->slope_r[k] -= w * gain[k] * r;
     v->prior[i] = PRIOR;
     *v->turn = (double)((i + 1) % v->q);
 }
 
-void gbose__tracker_learn(const struct gbose__tracker *v, const double *phi, double error,
-                          const double *context_error)
+/* The slopes move by the errors of the predictions. `error` is scratch, a row. */
+static void learn_slopes(const struct gbose__tracker *v, const double *phi, double reward, const double *b,
+                         double n, double *error)
 {
-    double x[GBOSE__MAX_PHI], gain[2 * GBOSE__MAX_PHI], n = v->forget * *v->n, share = 1 / (n + 1);
+    double x[GBOSE__MAX_PHI], gain[2 * GBOSE__MAX_PHI], off = reward - gbose__tracker_predict(v, phi, error);
+    double share = 1 / (n + 1), weight = n * share;
 
-    /* the means move by their own errors, not by those of the predictions */
     centred(x, v, phi);
-    *v->rbar += share * error;
-    for (size_t j = 0; j < v->dim; j++)
-        v->bbar[j] += share * context_error[j];
-    for (size_t i = 0; i < v->q; i++) {
-        const double *slope = v->slope_b + i * v->dim;
-        double f = share * x[i];
-
-        *v->rbar += f * v->slope_r[i];
-        for (size_t j = 0; j < v->dim; j++)
-            v->bbar[j] += f * slope[j];
-        v->xbar[i] += f;
-    }
-    *v->n = n + 1;
-    if (!v->q)
-        return;
-
+    for (size_t j = 0; j < v->stride; j++)
+        error[j] = b[j] - error[j];
     if (v->forget < 1) {
         double grow = 1 / sqrt(v->forget);
 
@@ -288,8 +291,24 @@ void gbose__tracker_learn(const struct gbose__tracker *v, const double *phi, dou
         for (size_t i = 0; i < v->q; i++)
             v->prior[i] *= v->forget;
     }
-    add(v, gain, x, n * share);
-    step(v, gain, n * share, error, context_error);
+    add(v, gain, x, weight);
+    for (size_t i = 0; i < v->q; i++) {
+        v->slope_r[i] += weight * gain[i] * off;
+        gbose__kernels->axpy(v->slope_b + i * v->stride, weight * gain[i], error, v->stride);
+        v->xbar[i] += share * x[i];
+    }
     for (size_t i = 0; i < v->q && v->prior[(size_t)*v->turn] <= PRIOR_LEAST; i++)
         put_back(v, gain);
+}
+
+void gbose__tracker_learn(const struct gbose__tracker *v, const double *phi, double reward, const double *b,
+                          double *scratch)
+{
+    double n = v->forget * *v->n, share = 1 / (n + 1);
+
+    if (v->q)
+        learn_slopes(v, phi, reward, b, n, scratch);
+    *v->rbar += share * (reward - *v->rbar);
+    gbose__kernels->approach(v->bbar, share, b, v->stride);
+    *v->n = n + 1;
 }

@@ -24,6 +24,7 @@
 enum { GBOSE__PHI_BEST, GBOSE__PHI_ROOT, GBOSE__PHI_ROUND };
 #define GBOSE__MAX_ROUND 64
 #define GBOSE__MAX_PHI (GBOSE__PHI_ROUND + GBOSE__MAX_ROUND)
+#define GBOSE__MAX_SEEN (8 + 2 + 3 * GBOSE__MAX_ROUND + 1)
 #define GBOSE__PHI_MOST 8.0
 #define GBOSE__TRACKER_PRIOR 0.1 /* PRIOR */
 
@@ -38,16 +39,17 @@ struct gbose__tracker {
     size_t k;         /* its number in the table */
     const char *name; /* static memory */
     double forget;
-    size_t q; /* features */
-    size_t dim;
-    double *loss;        /* belongs to the caller: how well it has done */
-    double *n, *turn;    /* turn: the entry of P that is next to be put back */
-    double *rbar, *bbar; /* 1, dim */
-    double *xbar;        /* q */
-    double *prior;       /* q: P */
-    double *root;        /* R: row after row of the lower triangle */
-    double *slope_r;     /* q */
-    double *slope_b;     /* q rows of dim */
+    size_t q;         /* features */
+    size_t stride;    /* of a row: dim, padded */
+    double *loss;     /* belongs to the caller: how well it has done */
+    double *n, *turn; /* turn: the entry of P that is next to be put back */
+    double *rbar;     /* 1 */
+    double *xbar;     /* q */
+    double *prior;    /* q: P */
+    double *slope_r;  /* q */
+    double *root;     /* R: row after row of the lower triangle */
+    double *bbar;     /* a row */
+    double *slope_b;  /* q rows, behind that of bbar */
 };
 
 size_t gbose__trackers_count(size_t round);
@@ -59,14 +61,20 @@ int gbose__trackers_are_sane(const struct gbose__trackers *t);
 struct gbose__tracker gbose__tracker_at(const struct gbose__trackers *t, size_t k);
 void gbose__tracker_next(const struct gbose__trackers *t, struct gbose__tracker *v);
 
-/* rhat; bhat is written, dim numbers. */
+/* rhat; bhat is written, a padded row. */
 double gbose__tracker_predict(const struct gbose__tracker *v, const double *phi, double *bhat);
+
+/* mu'times each tracker's bbar and slopes, one tracker after the other: 1 + q numbers each. mu is padded. */
+void gbose__trackers_see(const struct gbose__trackers *t, double *seen, const double *mu);
+
+/* rhat - bhat'mu, from where in `seen` the tracker's numbers begin. */
+double gbose__tracker_baseline(const struct gbose__tracker *v, const double *phi, const double *seen);
 
 /* By how much rhat - bhat'mu moves with the best score, as it is in phi; 0 for a tracker that has no use for it. */
 double gbose__tracker_slope(const struct gbose__tracker *v, const double *phi, const double *mu);
 
-/* Learn a round: by how much reward and context exceeded what predict says of the same phi. */
-void gbose__tracker_learn(const struct gbose__tracker *v, const double *phi, double error,
-                          const double *context_error);
+/* Learn a round; b and the scratch are padded rows. */
+void gbose__tracker_learn(const struct gbose__tracker *v, const double *phi, double reward, const double *b,
+                          double *scratch);
 
 #endif

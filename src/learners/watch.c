@@ -15,7 +15,7 @@
 #define LN2 0x1.62e42fefa39efp-1
 #define LOG_2PI 1.8378770664093453
 
-/* These numbers; then sum b, sum b r (dim each) and sum b b', its lower triangle row after row. */
+/* These numbers; then sum b and sum b r, each a padded row, and the padded triangle of sum b b'. */
 enum {
     ROUNDS, /* learned, and those of them with one survivor: not discounted */
     LONE,
@@ -38,9 +38,24 @@ enum {
     NUMBERS
 };
 
+static double *sum_of(const struct gbose__watch *watch)
+{
+    return watch->at + gbose__pad(NUMBERS);
+}
+
+static double *sum_r_of(const struct gbose__watch *watch)
+{
+    return sum_of(watch) + gbose__pad(watch->dim);
+}
+
+static double *squares_of(const struct gbose__watch *watch)
+{
+    return sum_r_of(watch) + gbose__pad(watch->dim);
+}
+
 size_t gbose__watch_size(size_t dim)
 {
-    return NUMBERS + 2 * dim + dim * (dim + 1) / 2;
+    return gbose__pad(NUMBERS) + 2 * gbose__pad(dim) + gbose__triangle(dim);
 }
 
 /* ---- learning ---- */
@@ -64,9 +79,7 @@ static void late(double *at, double shift, double residual)
 
 void gbose__watch_learn(const struct gbose__watch *watch, const struct gbose__watched *round, double forget)
 {
-    double *at = watch->at, *sum = at + NUMBERS, *sum_r = sum + watch->dim, *G = sum_r + watch->dim;
-    const double *b = round->b;
-    size_t begin = 0, end = watch->dim;
+    double *at = watch->at;
 
     if (forget < 1) {
         for (size_t i = N; i < ADDITIVE; i++)
@@ -87,17 +100,9 @@ void gbose__watch_learn(const struct gbose__watch *watch, const struct gbose__wa
     line(at + SLOW_N, round->shift, SLOW);
     late(at, round->shift, round->residual);
 
-    while (begin < end && b[begin] == 0)
-        begin++;
-    while (end > begin && b[end - 1] == 0)
-        end--;
-    for (size_t i = begin; i < end; i++) {
-        double *row = G + i * (i + 1) / 2, f = b[i];
-
-        sum[i] += f;
-        sum_r[i] += f * round->reward;
-        gbose__axpy(row + begin, f, b + begin, i + 1 - begin);
-    }
+    gbose__kernels->axpy(sum_of(watch), 1, round->b, gbose__pad(watch->dim));
+    gbose__kernels->axpy(sum_r_of(watch), round->reward, round->b, gbose__pad(watch->dim));
+    gbose__kernels->triangle_add(squares_of(watch), watch->dim, round->b);
 }
 
 int gbose__watch_is_sane(const struct gbose__watch *watch)
@@ -189,13 +194,15 @@ struct room {
 /* G, centred, and A with its factor's inverse; theta. 0 if A cannot be factored. */
 static int plain(const struct gbose__watch *watch, const struct room *m, double l)
 {
-    const double *at = watch->at, *sum = at + NUMBERS, *sum_r = sum + watch->dim, *raw = sum_r + watch->dim;
+    const double *at = watch->at, *sum = sum_of(watch), *sum_r = sum_r_of(watch);
     size_t dim = watch->dim;
 
     for (size_t j = 0; j < dim; j++) {
+        const double *raw = row(squares_of(watch), j);
+
         for (size_t i = 0; i <= j; i++)
-            row(m->A, j)[i] = row(m->G, j)[i] = raw[j * (j + 1) / 2 + i] - sum[j] / at[N] * sum[i];
-        row(m->A, j)[j] += l + 1e-14 * (double)dim * raw[j * (j + 1) / 2 + j]; /* and what rounding leaves */
+            row(m->A, j)[i] = row(m->G, j)[i] = raw[i] - sum[j] / at[N] * sum[i];
+        row(m->A, j)[j] += l + 1e-14 * (double)dim * raw[j]; /* and what rounding leaves */
         m->x[j] = sum_r[j] - sum[j] / at[N] * at[SUM_R];
     }
     if (!gbose__triangle_factor(m->A, dim))

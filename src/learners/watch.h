@@ -40,7 +40,7 @@ struct gbose__watch {
 /* A round that is learned. Residuals are at most 1e140 in magnitude. */
 struct gbose__watched {
     double reward;
-    const double *b;      /* the context played, dim numbers */
+    const double *b;      /* the context played, padded */
     double shift;         /* reward - b'mu by the estimate that chose */
     double residual;      /* shift - vhat */
     int coin;             /* was there a choice? */
