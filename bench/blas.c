@@ -5,6 +5,7 @@
  *
  * loads the BLAS (libopenblas.so.0, libblis.so.4) and answers the driver's requests, one a line:
  *     LEARNER WORKLOAD SECONDS  ->  microseconds of CPU per round   (LEARNER: gbose or semi-ts)
+ *     images DIM SECONDS        ->  microseconds of bringing 100 arms into the metric of B^-1, by dgemm
  *     apply|update DIM SECONDS  ->  microseconds of one y = A x, A symmetric, or one rank-one step on an inverse */
 #include <dlfcn.h>
 #include <math.h>
@@ -296,22 +297,37 @@ static void call_update(void *state, size_t t)
     learn(state, ((struct rounds *)state)->x, 1e-9, 0);
 }
 
-static double time_kernel(int update, size_t dim, double seconds)
+#define ARMS 100
+
+static void call_images(void *state, size_t t)
+{
+    struct rounds *r = state;
+
+    (void)t;
+    blas.dgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, ARMS, r->dim, r->dim, 1, r->w.contexts, r->dim, r->V, r->dim, 0,
+               r->XV, r->dim);
+}
+
+static double time_kernel(char what, size_t dim, double seconds)
 {
     struct rounds r = {.dim = (int)dim};
     double result;
 
-    r.V = calloc(dim * dim + 3 * dim, sizeof(double));
+    r.V = calloc(dim * dim + (3 + 2 * ARMS) * dim, sizeof(double));
     if (!r.V)
         return -1;
     r.x = r.V + dim * dim;
     r.y = r.x + dim;
     r.Vx = r.y + dim;
+    r.w.contexts = r.Vx + dim;
+    r.XV = r.w.contexts + ARMS * dim;
+    for (size_t i = 0; i < ARMS * dim; i++)
+        r.w.contexts[i] = 1 + (double)(i % 97);
     for (size_t i = 0; i < dim; i++)
         r.V[i * (dim + 1)] = 1;
     for (size_t i = 0; i < dim; i++)
         r.x[i] = 1 + (double)i / (double)dim;
-    result = time_rounds(update ? call_update : call_apply, &r, seconds);
+    result = time_rounds(what == 'u' ? call_update : what == 'a' ? call_apply : call_images, &r, seconds);
     free(r.V);
     return result;
 }
@@ -326,8 +342,8 @@ int main(int argc, char **argv)
     while (scanf("%31s %511s %lf", what, path, &seconds) == 3) {
         struct rounds r;
 
-        if (!strcmp(what, "apply") || !strcmp(what, "update")) {
-            printf("%.9g\n", time_kernel(what[0] == 'u', strtoul(path, NULL, 10), seconds));
+        if (!strcmp(what, "apply") || !strcmp(what, "update") || !strcmp(what, "images")) {
+            printf("%.9g\n", time_kernel(what[0], strtoul(path, NULL, 10), seconds));
         } else {
             if (!rounds_open(&r, path))
                 return 1;

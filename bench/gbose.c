@@ -4,6 +4,7 @@
  *     LEARNER FILE SECONDS             ->  microseconds of CPU per round: decide and learn
  *     count FILE ROUNDS                ->  0, after that many rounds: for counting instructions
  *     decide FILE SECONDS              ->  the same without learning, from gbose_decide_many
+ *     images DIM SECONDS               ->  microseconds of R b for 100 arms
  *     apply|update DIM SECONDS         ->  microseconds of one y = R x, or one rank-one step
  *     bandwidth - SECONDS              ->  Gbyte/s of reading memory that no cache holds
  *     peak - SECONDS                   ->  Gflop/s of multiply-adds on registers, fused where the processor can
@@ -374,21 +375,32 @@ static void call_update(void *state, size_t t)
     gbose__ridge_term(&k->m, k->x, 1e-9, 0);
 }
 
-static double time_kernel(int update, size_t dim, double seconds)
+#define ARMS 100
+
+static void call_images(void *state, size_t t)
+{
+    struct kernel *k = state;
+
+    (void)t;
+    gbose__ridge_apply(&k->m, k->y, k->x, NULL, ARMS);
+}
+
+static double time_kernel(char what, size_t dim, double seconds)
 {
     struct kernel k;
     double result;
 
     must(gbose__ridge_init(&k.m, dim, 1, 1));
-    k.x = gbose__alloc(2 * k.m.stride, sizeof(double));
+    k.x = gbose__alloc(2 * ARMS * k.m.stride, sizeof(double));
     if (!k.x)
         die("out of memory");
-    k.y = k.x + k.m.stride;
-    for (size_t i = 0; i < dim; i++)
-        k.x[i] = 1 + (double)i / (double)dim;
+    k.y = k.x + ARMS * k.m.stride;
+    for (size_t a = 0; a < ARMS; a++)
+        for (size_t i = 0; i < dim; i++)
+            k.x[a * k.m.stride + i] = 1 + (double)i / (double)dim;
     for (int i = 0; i < 3; i++)
         gbose__ridge_term(&k.m, k.x, 1, 0);
-    result = time_rounds(update ? call_update : call_apply, &k, seconds);
+    result = time_rounds(what == 'u' ? call_update : what == 'a' ? call_apply : call_images, &k, seconds);
     gbose__free(k.x);
     gbose__ridge_clear(&k.m);
     return result;
@@ -496,9 +508,11 @@ int main(void)
         else if (sscanf(line, "peak - %lf", &seconds) == 1)
             answer = time_peak(seconds);
         else if (sscanf(line, "apply %zu %lf", &dim, &seconds) == 2)
-            answer = time_kernel(0, dim, seconds);
+            answer = time_kernel('a', dim, seconds);
         else if (sscanf(line, "update %zu %lf", &dim, &seconds) == 2)
-            answer = time_kernel(1, dim, seconds);
+            answer = time_kernel('u', dim, seconds);
+        else if (sscanf(line, "images %zu %lf", &dim, &seconds) == 2)
+            answer = time_kernel('i', dim, seconds);
         else if (sscanf(line, "decide %511s %lf", path, &seconds) == 2)
             answer = time_decide(path, seconds);
         else if (sscanf(line, "%63s %511s %lf", what, path, &seconds) == 3)

@@ -1,6 +1,9 @@
 """The benchmark: gbose beside its peers, in one run, their repetitions in turn so that noise hits all alike.
 
-    ./run bench [--quick] [SECTION...]      sections: rounds growth kernels isa learners threads
+    ./run bench [--quick] [--docs] [SECTION...]      sections: rounds growth kernels isa learners threads
+
+With --docs the tables and figures of docs/performance.md are renewed from bench/results/; --docs alone measures
+nothing before.
 
 Times are CPU microseconds of one process on one core, medians; spread is the distance of the quartiles over the
 median. Tables go to the terminal and, as CSV and figures, to bench/results/.
@@ -143,7 +146,7 @@ def rounds(quick):
             path, survivors = workload(own, learner, n, d, training)
             big = n * d >= 50000
             slow = {"numpy research": 1} if big else {"numpy research": 3}
-            times = in_turn(contenders, f"{learner} {path} {0.02 if quick else 0.05}", 3 if quick else 9, slow)
+            times = in_turn(contenders, f"{learner} {path} {0.02 if quick else 0.03}", 3 if quick else 21, slow)
             floor = 1e-3 * flops(learner, n, d, training == 0) / peak
             state = "trained" if training else "fresh"
             alive = f", {survivors:.3g} survivors" if learner == "gbose" else ""
@@ -227,13 +230,14 @@ def loglog_slope(x, y):
 
 
 def kernels(quick):
-    """One y = A x and one rank-one step: gbose on its triangle, the libraries on a symmetric matrix."""
+    """One y = A x, one rank-one step, and 100 arms at once: gbose on its triangle, the libraries on an inverse matrix
+    (dsymv, dsymv and dsyr, dgemm)."""
     forced = forced_kernels()
     contenders = [gbose(), blas("OpenBLAS", "libopenblas.so.0"),
                   blas("OpenBLAS forced", "libopenblas.so.0", forced), blas("BLIS", "libblis.so.4"),
                   blas("BLIS forced", "libblis.so.4", forced)]
     rows = []
-    for what in ("apply", "update"):
+    for what in ("apply", "update", "images"):
         for d in (10, 20, 50, 90, 100, 200, 500, 1000):
             times = in_turn(contenders, f"{what} {d} {0.01 if quick else 0.03}", 3 if quick else 7)
             own = median(times["gbose"])
@@ -252,7 +256,7 @@ def plot_roofline(rows, own):
     peak, bandwidth = own.ask("peak - 0.3"), own.ask("bandwidth - 0.5")
     lines = {"apply": [], "update": []}
     for what, d, name, us, *_ in rows:
-        if name == "gbose":
+        if name == "gbose" and what in lines:
             work, size = (d * (d + 1), 4 * d * d) if what == "apply" else (3.5 * d * d, 12 * d * d)
             lines[what].append((work / size, 1e-3 * work / float(us), d))
     for n, d in ((10, 18), (10, 90), (100, 50), (1000, 100)):
@@ -326,23 +330,104 @@ def threads(quick):
     write_csv("threads.csv", ["threads", "rounds a second, best", "gain in wall time, best", "gain by CPU, median"], rows)
 
 
+# ---- the page ----
+
+def read_csv(name):
+    with open(os.path.join(RESULTS, name)) as f:
+        return list(csv.DictReader(f))
+
+
+def markdown(header, rows):
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1)] + rows
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def page_tables():
+    rounds_csv = read_csv("rounds.csv")
+    names = ["gbose", "OpenBLAS", "OpenBLAS forced", "BLIS", "BLIS forced", "numpy expert", "numpy research",
+             "flops at peak"]
+    cases = list(dict.fromkeys((r["learner"], r["arms"], r["dim"], r["state"], r["survivors"]) for r in rounds_csv))
+    us = {(r["learner"], r["arms"], r["dim"], r["state"], r["contender"]): r for r in rounds_csv}
+    table, ratios = [], []
+    for case in cases:
+        learner, arms, dim, state, survivors = case
+        row = [us[learner, arms, dim, state, n] for n in names]
+        label = f"{learner} ({arms}, {dim}), {state}"
+        if learner == "gbose":
+            label += f", {survivors.replace('1e+03', '1000')} survive"
+        table.append([label] + [number(float(r["microseconds"])) for r in row])
+        ratios.append([label] + [number(float(r["ratio to gbose"])) + "x" for r in row[1:-1]] +
+                      ["; ".join(f"{100 * float(r['spread']):.0f}%" for r in row[:3:2])])
+    machine = read_csv("machine.csv")[0]
+    yield "machine", (f"{machine['processor']}, {machine['isa']}, one core: {machine['peak Gflop/s']} Gflop/s at peak, "
+                      f"{machine['bandwidth Gbyte/s']} Gbyte/s from memory.")
+    yield "rounds", markdown(["(arms, d)"] + names, table)
+    yield "ratios", markdown(["(arms, d)"] + names[1:-1] + ["spread of gbose; OpenBLAS forced"], ratios)
+    kernels_csv = read_csv("kernels.csv")
+    peers = [n for n in dict.fromkeys(r["contender"] for r in kernels_csv) if n != "gbose"]
+    rows = []
+    for what, d in dict.fromkeys((r["kernel"], r["dim"]) for r in kernels_csv):
+        mine = {r["contender"]: r for r in kernels_csv if (r["kernel"], r["dim"]) == (what, d)}
+        rows.append([f"{what}, d = {d}", number(float(mine["gbose"]["microseconds"]))] +
+                    [f"{float(mine[p]['ratio to gbose']):.2f}x" for p in peers])
+    yield "kernels", markdown(["", "gbose, us"] + peers, rows)
+    growth_csv = read_csv("growth.csv")
+    slope = loglog_slope([float(r["arms"]) for r in growth_csv], [float(r["microseconds"]) for r in growth_csv])
+    yield "growth", markdown(["arms"] + [r["arms"] for r in growth_csv],
+                             [["us"] + [number(float(r["microseconds"])) for r in growth_csv],
+                              ["survivors"] + [r["survivors"] for r in growth_csv]]) + f"\n\nSlope: {slope:.2f}."
+    isa_csv = read_csv("isa.csv")
+    isas = list(dict.fromkeys(r["isa"] for r in isa_csv))
+    rows = []
+    for case in dict.fromkeys((r["learner"], r["arms"], r["dim"]) for r in isa_csv):
+        mine = {r["isa"]: float(r["microseconds"]) for r in isa_csv if (r["learner"], r["arms"], r["dim"]) == case}
+        rows.append([f"{case[0]} ({case[1]}, {case[2]}), fresh"] + [number(mine[i]) for i in isas])
+    yield "isa", markdown([""] + [f"{i}, us" for i in isas], rows)
+    crowd = read_csv("learners.csv")
+    yield "learners", markdown(["learners"] + [f"{int(r['learners']):,}" for r in crowd],
+                               [["us per round"] + [number(float(r["microseconds"])) for r in crowd]])
+    yield "threads", markdown(["threads", "rounds a second, best", "gain in wall time, best", "gain by CPU, median"],
+                              [[r["threads"], number(float(r["rounds a second, best"])),
+                                r["gain in wall time, best"] + "x", r["gain by CPU, median"] + "x"]
+                               for r in read_csv("threads.csv")])
+
+
+def renew_page():
+    path = os.path.join(HERE, "..", "docs", "performance.md")
+    with open(path) as f:
+        text = f.read()
+    for name, table in page_tables():
+        begin, end = f"<!-- bench: {name} -->\n", f"<!-- /bench -->"
+        at = text.index(begin) + len(begin)
+        text = text[:at] + table + "\n" + text[text.index(end, at):]
+    with open(path, "w") as f:
+        f.write(text)
+    for figure in ("rounds", "roofline"):
+        with open(os.path.join(RESULTS, figure + ".svg")) as f:
+            svg = f.read()
+        with open(os.path.join(HERE, "..", "docs", "figures", f"bench-{figure}.svg"), "w") as f:
+            f.write(svg)
+
+
 SECTIONS = {f.__name__: f for f in (rounds, growth, kernels, isa, learners, threads)}
 
 
 def main():
     arguments = sys.argv[1:]
     quick = "--quick" in arguments
-    wanted = [a for a in arguments if a != "--quick"]
+    wanted = [a for a in arguments if a not in ("--quick", "--docs")]
     unknown = [a for a in wanted if a not in SECTIONS]
     if unknown:
-        print(f"bench: there is no section '{unknown[0]}'; there are: {' '.join(SECTIONS)}, and --quick", file=sys.stderr)
+        print(f"bench: there is no section '{unknown[0]}'; there are: {' '.join(SECTIONS)}, and --quick and --docs", file=sys.stderr)
         sys.exit(2)
     os.makedirs(WORK, exist_ok=True)
     os.makedirs(RESULTS, exist_ok=True)
     for name, section in SECTIONS.items():
-        if not wanted or name in wanted:
+        if name in wanted or not (wanted or arguments == ["--docs"]):
             print(f"== {name}")
             section(quick)
+    if "--docs" in arguments:
+        renew_page()
 
 
 main()

@@ -236,8 +236,8 @@ static void remove_beaten(const struct gbose__arms *scratch, size_t count, const
     const size_t *rival = scratch->order;
     double *radius = scratch->radius;
 
-    for (size_t a = 0; a < count;
-         a++) { /* scores, in the tiles' unit; one out of range leaves all questions open */
+    /* scores, in the tiles' unit; one out of range leaves all questions open */
+    for (size_t a = 0; a < count; a++) {
         double height = (score[rival[a]] - score[rival[0]]) / (gamma * unit);
         *extra_at(scratch, a, stride) = fabs(height) < 8 ? (float)height : NAN;
     }

@@ -162,7 +162,7 @@ double gbose__run_cost(const struct gbose__plan *plan, size_t index)
         double n = (double)world->max_arms, d = (double)world->dim;
         cost = 300 + n * (40 + 2 * d + d * d / 16) + d * d;
         if (n > 2 && strstr(plan->learner[id.learner].spec, "semi-ts"))
-            cost += 20000;
+            cost += 7000;
         gbose__world_free(world);
     }
     return cost * (double)plan->rounds;
