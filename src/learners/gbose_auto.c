@@ -5,32 +5,40 @@
  * Built on Algorithm 1 of Chowdhury, Ismayilzada, Sayem and Kim (AISTATS 2023): arms are filtered, and a coin is
  * tossed between the two survivors farthest apart. What is added:
  *
- * 1. Baseline. Trackers predict the reward and the context of the arm played from features phi of the round:
- *    1 alone (a level), or 1 and functions of the estimated scores, or the caller's features of the round; each is
- *    a recursive least squares with its own forgetting. The one with the least discounted error e = (r - rhat) - (b_a - bhat)'mu leads, and
+ * 1. Baseline. Trackers predict the reward and the context of the arm played from features of the round: none (a
+ *    level), functions of the best estimated score m, or the caller's own; each is a least squares with its own
+ *    forgetting. The one with the least discounted error e = (r - rhat) - (b_a - bhat)'mu leads, and
  *    vhat = rhat - bhat'mu. It is fixed when the arm is drawn, so X (r - vhat - bbar'mu) is unbiased whatever
  *    vhat is.
- * 2. Two estimates. O, the orthogonal one: coin rounds, X = b_a - bbar. E, the full one: all rounds, with
- *    reward and context both less their prediction, r - rhat on b_a - bhat: to partial out (Frisch and Waugh) what
- *    the tracker explains, and so the information that vhat rests on mu. E is as efficient as linear
- *    regression, and biased when v follows the contexts in a way that no tracker sees.
- * 3. Test. In coin rounds X is random whatever v does, so the difference D of the squared errors with which E and
- *    O predict the coin's effect, in units of the residual variance, is a fair comparison. E is in use until
- *    D >= D_HIGH. Then O takes over, and E begins again as a copy of O, to be used when it has predicted better.
- * 4. Weights. s^2, the running mean of e^2, is known before the round: terms have weight min(1, s_min^2 / s^2), s_min
- *    the least long-run s so far. A time of large residuals does not drown what was learned before it.
- * 5. Width. gamma = kappa s_min; smaller in E's first rounds, when everything is learned at once, and growing by
- *    up to 2^WIDEN as the time since the last coin approaches all time: the test never runs dry.
- * 6. Propensity. The coin's better arm has Phi(lead / (PROBIT s_min distance)), as in Thompson sampling.
+ * 2. Two estimates. O, the orthogonal one, learns from coins: X = b_a - bbar. E, the full one, learns from all
+ *    rounds, with reward and context both less their prediction (Frisch and Waugh): r - rhat on b_a - bhat. It is as
+ *    efficient as linear regression, and biased when v follows the contexts in a way that no tracker sees.
+ * 3. Reaction. Where the leading tracker has found that v moves with m, by v' for each unit, a change of mu moves
+ *    the reward by b_a + v' b_best, b_best the context of the best arm. E regresses on that (a step of Gauss and
+ *    Newton), less its prediction. When v takes back what the best arm gains, v' = -1 and rounds with one survivor
+ *    say nothing; regressed on b_a they would say that mu is zero.
+ * 4. Test. X is random whatever v does, so the difference D of the squared errors with which E and O predict
+ *    coins, in units of the residual variance, is a fair comparison. E chooses until D >= D_HIGH, then O does
+ *    until D < 0.
+ * 5. Weights. s^2, the running mean of e^2, is known before the round; s_min^2 is the least that it was over a long
+ *    time. O's terms have weight w = min(1, 2 s_min^2 / s^2), as least squares would have it. E's have w^2:
+ *    residuals that are large because v is not understood mislead E, where they are only noise to O.
+ * 6. Width. An arm at distance h = ||R (b_best - b)|| from the best may be at most f(h) behind. For E
+ *    f = 0.5 s_min h max(1, u / 2) with u = h^2 (sum of weights) / dim: about 1 where rounds teach all directions
+ *    alike, and rising with time where what is played says nothing of this arm. In E's first rounds, when everything
+ *    is learned at once, f is smaller. O learns from coins alone, so that u is larger, and its
+ *    f = 0.3 s_min h sqrt(1 + 4 log+ (u / 2)) max(1, u / 30).
+ * 7. Propensity. The coin's better arm has Phi(lead / f), as in Thompson sampling.
  *
  *   O          g->model        lambda I + sum w X X'; gbose_coef() is its estimate, unbiased
- *   E          g->level        lambda I + sum w (b_a - bhat)(b_a - bhat)'; dim 0 with safe=1
+ *   E          g->level        lambda I + sum w^2 x x'; dim 0 with safe=1
  *   pi         round->pmf      on the pair
  *   trackers   g->own          behind the NUMBERS below
  *
  * safe=1: E, and with it every round with one survivor, is never used; the estimate that chooses is O.
  *
- * None of the constants has a unit: rewards and contexts may be rescaled together with lambda. */
+ * None of the constants has a unit: rewards may be rescaled, and contexts together with lambda. They were chosen on
+ * repetitions of seed 101 (docs/learners/gbose-auto.md). */
 #include "learners/options.h"
 #include "learners/orthogonal.h"
 
@@ -43,39 +51,43 @@
 #include "learners/trackers.h"
 #include "learners/watch.h"
 
-#define KAPPA_O 0.7
+#define KAPPA_O 0.3
+#define LOG_O 4.0
+#define CALM_O 30.0
 #define KAPPA_E 0.5
-#define RAMP 4.0 /* rounds for each dimension until kappa is whole */
+#define CALM 2.0 /* u up to here is as it should be */
+#define RAMP 4.0 /* rounds for each dimension until E's kappa is whole */
 #define RAMP_LEAST 0.1
-#define WIDEN 8.0 /* doublings of gamma when there was never a coin */
-#define WIDEN_FROM 20
-#define PROBIT 0.5
 #define P_MOST 0.95
 #define D_HIGH 1.0
+#define D_COINS 2.0  /* for each dimension, before D begins */
 #define D_LEAST -2.0 /* E cannot earn more credit than this */
 #define D_MOST 50.0
 #define D_FORGET 0.999
 #define D_SHARE 0.5 /* of the difference of squared errors: that of the log-likelihoods */
 #define FEW 10      /* rounds before weights and clipping begin */
 #define S_FORGET 0.98
-#define S_LONG_FORGET 0.995
+#define S_LONG_FORGET 0.99
 #define S_COIN_FORGET 0.999
+#define S_ROOM 2.0  /* s^2 may be so many times s_min^2 before weights fall */
 #define S_CLIP 16.0 /* e^2 counts at most this often s^2 */
 #define LOSS_FORGET 0.98
 #define LEAD 1.02 /* the leading tracker changes when another one is better by this factor */
 #define SETTLE 5  /* rounds for each feature before a tracker may lead */
 #define SCALE_FORGET 0.999
+#define REACTION_MOST 2.0
 #define ROUND_FORGET                                                                                         \
-    (1 - 1.0 / 16384) /* of the round's features: hardly, so that slopes keep their meaning */
-#define E_MOST 1e140  /* residuals are clipped to this: their squares are then finite */
+    (1 - 1.0 / 16384)    /* of the round's features: hardly, so that slopes keep their meaning */
+#define SCORE_MOST 1e250 /* beyond this no digit of a score is left */
+#define E_MOST 1e140     /* residuals are clipped to this: their squares are then finite */
 
 /* g->own: these numbers, mean and variance of the round's features, the trackers' (learners/trackers.h), then what
  * gbose_diagnose() rests on (learners/watch.h). */
 enum {
-    LAST,     /* the round learned that had the last coin */
-    USE_E,    /* 1: E chooses */
-    RESTARTS, /* of E */
-    LEADER,   /* which tracker */
+    COINS,  /* learned */
+    USE_E,  /* 1: E chooses */
+    CLOCK,  /* sum of E's weights, forgetting as the regressions do */
+    LEADER, /* which tracker */
     D,
     S, /* sums of e^2 and of 1, discounted: short, long, in coin rounds */
     S_N,
@@ -89,16 +101,17 @@ enum {
     NUMBERS
 };
 
-/* The note in a ticket: these, then b_a, X and, unless safe=1, bhat, of dim numbers each, then the features of the
+/* The note in a ticket: these, then b_a, X and, unless safe=1, E's x, of dim numbers each, then the features of the
  * round as the caller gave them. */
 struct note {
     double coin; /* 1, or 0 and X = 0 */
-    double w;    /* weight */
-    double rhat, vhat;
+    double w;    /* weight of O's term; its square is that of E's */
+    double vhat;
+    double offset_E;     /* E's response is the reward less this */
     double score;        /* of the arm, by the estimate in use */
     double base, base_O; /* bbar'mu by the estimate in use, and by O */
     double x_O, x_E;     /* X'mu by O and by E */
-    double best, mean;   /* of all arms' scores, by the estimate in use */
+    double best;         /* of all arms' scores, by the estimate in use */
 };
 #define NOTE (sizeof(struct note) / sizeof(double))
 
@@ -145,13 +158,12 @@ static double scaled(double value, double mean_square)
     return scale > 0 ? clip(value / scale, GBOSE__PHI_MOST) : 0;
 }
 
-static void features(const gbose *g, double *phi, const struct note *note, const double *round)
+static void features(const gbose *g, double *phi, double best, const double *round)
 {
     const double *mean = g->own + NUMBERS, *variance = mean + g->set.round;
 
-    phi[GBOSE__PHI_BEST] = scaled(note->best, g->own[SCORE2]);
+    phi[GBOSE__PHI_BEST] = scaled(best, g->own[SCORE2]);
     phi[GBOSE__PHI_ROOT] = sqrt(fabs(phi[GBOSE__PHI_BEST]));
-    phi[GBOSE__PHI_MEAN] = scaled(note->mean, g->own[SCORE2]);
     for (size_t i = 0; i < g->set.round; i++)
         phi[GBOSE__PHI_ROUND + i] = variance[i] > 0 ? scaled(round[i] - mean[i], variance[i]) : 0;
 }
@@ -178,9 +190,9 @@ static double s2(const gbose *g)
 
 static double weight(const gbose *g)
 {
-    double now = s2(g);
+    double now = s2(g), room = S_ROOM * g->own[S_MIN];
 
-    return g->own[ROUNDS] > FEW && now > g->own[S_MIN] ? g->own[S_MIN] / now : 1;
+    return g->own[ROUNDS] > FEW && now > room ? room / now : 1;
 }
 
 /* In units of the filter: infinite before the first residual. */
@@ -193,25 +205,35 @@ static double sigma(const gbose *g)
     return sqrt(own[ROUNDS] > FEW ? own[S_MIN] : s2(g));
 }
 
-static double kappa(const gbose *g)
+/* f(h) */
+static double width(const gbose *g, double h)
 {
     const double *own = g->own;
-    double k = KAPPA_O, share, t = own[ROUNDS] + 1;
+    double d = (double)g->dim, u = h * h * (own[CLOCK] + 1) / d, kappa;
 
     if (own[USE_E] > 0) {
-        share = t / (RAMP * (double)g->dim);
-        k = KAPPA_E * fmin(1, fmax(RAMP_LEAST, share));
+        kappa = KAPPA_E * fmin(1, fmax(RAMP_LEAST, (own[ROUNDS] + 1) / (RAMP * d)));
+        kappa *= fmax(1, u / CALM);
+    } else {
+        kappa = KAPPA_O * fmax(1, u / CALM_O);
+        if (u > CALM)
+            kappa *= sqrt(1 + LOG_O * gbose__log(u / CALM));
     }
-    if (t > WIDEN_FROM) /* 2^(WIDEN (1 - last / t)) */
-        k *= gbose__exp(WIDEN * 0x1.62e42fefa39efp-1 * (1 - own[LAST] / t));
-    return k;
+    return kappa * sigma(g) * h;
+}
+
+static double distance(const struct gbose__round *round, size_t i, size_t j)
+{
+    return sqrt(
+        gbose__distance2(round->image + i * round->stride, round->image + j * round->stride, round->stride));
 }
 
 static void decide(const gbose *g, struct gbose__round *round)
 {
     const struct gbose__ridge *in = in_use(g);
-    double sd = sigma(g), distance, lead, p;
-    size_t k, l;
+    double lead, p;
+    size_t best, k, l;
+    int fine = 1;
 
     /* aside: scores by the estimate in use; swing: those by E */
     gbose__ridge_apply(in, round->image, round->context, NULL, round->n);
@@ -219,15 +241,18 @@ static void decide(const gbose *g, struct gbose__round *round)
         const double *b = round->context + i * round->stride;
         round->swing[i] = g->level.dim ? gbose__dot(b, g->level.mu, round->stride) : 0;
         round->aside[i] = g->own[USE_E] > 0 ? round->swing[i] : round->score[i];
-        round->live[i] = i;
+        fine &= fabs(round->aside[i]) <= SCORE_MOST && fabs(round->swing[i]) <= SCORE_MOST;
     }
     memset(round->pmf, 0, round->n * sizeof *round->pmf);
-    round->n_live = gbose__filter(round->live, round->n, &round->arms, round->image, round->aside,
-                                  round->stride, kappa(g) * sd);
-    if (!round->n_live) /* a score is not a number: no probabilities, and the decision is refused */
+    if (!fine) /* no probabilities, and the decision is refused */
         return;
+    best = gbose__argmax(round->aside, round->n);
+    round->n_live = 0;
+    for (size_t i = 0; i < round->n; i++)
+        if (i == best || round->aside[best] - round->aside[i] <= width(g, distance(round, best, i)))
+            round->live[round->n_live++] = i;
     if (round->n_live == 1) {
-        round->pmf[round->live[0]] = 1;
+        round->pmf[best] = 1;
         return;
     }
     gbose__farthest(round, &k, &l);
@@ -236,11 +261,9 @@ static void decide(const gbose *g, struct gbose__round *round)
         k = l;
         l = swap;
     }
-    distance = sqrt(
-        gbose__distance2(round->image + k * round->stride, round->image + l * round->stride, round->stride));
     lead = round->aside[k] - round->aside[l];
-    p = lead > 0 ? gbose__normal_cdf(lead / (PROBIT * sd * distance)) : 0.5;
-    round->pmf[k] = p < P_MOST ? p : P_MOST; /* a NaN, when lead and distance overflow, is P_MOST too */
+    p = lead > 0 ? gbose__normal_cdf(lead / width(g, distance(round, k, l))) : 0.5;
+    round->pmf[k] = p < P_MOST ? p : P_MOST; /* a NaN, when lead and width overflow, is P_MOST too */
     round->pmf[l] = 1 - round->pmf[k];
 }
 
@@ -254,24 +277,35 @@ static double mean_of(const struct gbose__round *round, const double *score)
     return sum;
 }
 
+/* v', by the leading tracker. */
+static double reaction(const gbose *g, const struct gbose__tracker *leader, const double *phi)
+{
+    double scale = sqrt(g->own[SCORE2]);
+
+    if (!(scale > 0))
+        return 0;
+    return clip(gbose__tracker_slope(leader, phi, in_use(g)->mu) / scale, REACTION_MOST);
+}
+
 static void explain(const gbose *g, struct gbose__round *round, size_t arm)
 {
     struct note note = {0};
     struct gbose__trackers t = trackers(g);
     struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
-    const double *b = round->context + arm * round->stride;
-    double *bhat = round->matrix, *x = round->centre, phi[GBOSE__MAX_PHI], mean = 0;
+    size_t best = gbose__argmax(round->aside, round->n);
+    const double *b = round->context + arm * round->stride, *b_best = round->context + best * round->stride;
+    double *bhat = round->matrix, *x = round->centre, phi[GBOSE__MAX_PHI], rhat, seen, react;
 
-    for (size_t i = 0; i < round->n; i++)
-        mean += round->aside[i] / (double)round->n;
-    note.best = clip(round->aside[gbose__argmax(round->aside, round->n)], E_MOST);
-    note.mean = clip(mean, E_MOST);
-    features(g, phi, &note, round->feature);
+    note.best = clip(round->aside[best], E_MOST);
+    features(g, phi, note.best, round->feature);
     memset(bhat, 0, round->stride * sizeof *bhat);
-    note.rhat = clip(gbose__tracker_predict(&leader, phi, bhat), GBOSE_MAX_INPUT);
+    rhat = clip(gbose__tracker_predict(&leader, phi, bhat), GBOSE_MAX_INPUT);
     for (size_t i = 0; i < g->dim; i++)
         bhat[i] = clip(bhat[i], GBOSE_MAX_INPUT);
-    note.vhat = clip(note.rhat - gbose__dot(bhat, in_use(g)->mu, round->stride), GBOSE_MAX_INPUT);
+    seen = gbose__dot(bhat, in_use(g)->mu, round->stride);
+    react = reaction(g, &leader, phi);
+    note.vhat = clip(rhat - seen, GBOSE_MAX_INPUT);
+    note.offset_E = clip(rhat - react * (round->aside[best] - seen), GBOSE_MAX_INPUT);
     note.score = clip(round->aside[arm], E_MOST);
     note.w = weight(g);
     note.base = clip(mean_of(round, round->aside), E_MOST);
@@ -289,8 +323,11 @@ static void explain(const gbose *g, struct gbose__round *round, size_t arm)
     gbose__put_doubles(&round->writer, (const double *)&note, NOTE);
     gbose__put_doubles(&round->writer, b, g->dim);
     gbose__put_doubles(&round->writer, x, g->dim);
-    if (g->level.dim)
-        gbose__put_doubles(&round->writer, bhat, g->dim);
+    if (g->level.dim) {
+        for (size_t i = 0; i < g->dim; i++)
+            x[i] = b[i] - bhat[i] + react * (b_best[i] - bhat[i]);
+        gbose__put_doubles(&round->writer, x, g->dim);
+    }
     gbose__put_doubles(&round->writer, round->feature, g->set.round);
 }
 
@@ -308,16 +345,16 @@ static int note_is_sane(const gbose *g, struct gbose__reader r)
 
     gbose__get_doubles(&r, (double *)&note, NOTE);
     fine = (note.coin == 0 || note.coin == 1) && note.w >= 0 && note.w <= 1;
-    fine &= fabs(note.rhat) <= GBOSE_MAX_INPUT && fabs(note.vhat) <= GBOSE_MAX_INPUT &&
+    fine &= fabs(note.vhat) <= GBOSE_MAX_INPUT && fabs(note.offset_E) <= GBOSE_MAX_INPUT &&
             fabs(note.base_O) <= GBOSE_MAX_INPUT;
     fine &= fabs(note.score) <= E_MOST && fabs(note.base) <= E_MOST && fabs(note.x_O) <= E_MOST &&
-            fabs(note.x_E) <= E_MOST && fabs(note.best) <= E_MOST && fabs(note.mean) <= E_MOST;
+            fabs(note.x_E) <= E_MOST && fabs(note.best) <= E_MOST;
     for (size_t i = 0; i < g->dim; i++)
         fine &= fabs(gbose__get_double(&r)) <= GBOSE_MAX_INPUT; /* b_a */
     for (size_t i = 0; i < g->dim; i++)
         fine &= fabs(gbose__get_double(&r)) <= 2 * GBOSE_MAX_INPUT; /* X */
     for (size_t i = 0; i < g->level.dim; i++)
-        fine &= fabs(gbose__get_double(&r)) <= GBOSE_MAX_INPUT; /* bhat */
+        fine &= fabs(gbose__get_double(&r)) <= 8 * GBOSE_MAX_INPUT; /* E's x */
     for (size_t i = 0; i < g->set.round; i++)
         fine &= fabs(gbose__get_double(&r)) <= GBOSE_MAX_INPUT;
     return fine && !r.bad;
@@ -333,7 +370,7 @@ static void update_trackers(gbose *g, const struct note *note, const double *rou
     size_t count = gbose__trackers_count(t.round), best = v.k;
     const double *mu = in_use(g)->mu, *least = NULL;
 
-    features(g, phi, note, round);
+    features(g, phi, note->best, round);
     for (v = gbose__tracker_at(&t, 0); v.k < count; gbose__tracker_next(&t, &v)) {
         double error = reward - gbose__tracker_predict(&v, phi, x);
         double e = clip(error - note->score + gbose__dot(x, mu, g->model.stride), E_MOST);
@@ -351,23 +388,12 @@ static void update_trackers(gbose *g, const struct note *note, const double *rou
         own[LEADER] = (double)best;
 }
 
-static void restart_E(gbose *g)
-{
-    memcpy(g->level.root, g->model.root, gbose__triangle(g->dim) * sizeof(double));
-    memcpy(g->level.mu, g->model.mu, g->model.stride * sizeof(double));
-    memcpy(g->level.prior, g->model.prior, g->model.stride * sizeof(double));
-    g->level.turn = g->model.turn;
-    g->own[D] = 2 * D_HIGH;
-    g->own[USE_E] = 0;
-    g->own[RESTARTS]++;
-}
-
 /* The comparison of E with O on a coin, before either has learned from it. */
 static void compare(gbose *g, const struct note *note, double reward)
 {
     double *own = g->own, now = s2(g), coins, y = reward - note->vhat - note->base, e_E, e_O;
 
-    if (!(own[S_COIN_N] > 0))
+    if (own[COINS] < D_COINS * (double)g->dim)
         return;
     coins = own[S_COIN] / own[S_COIN_N];
     if (coins > now)
@@ -386,10 +412,10 @@ static void update_scales(gbose *g, const struct note *note, double e)
     if (note->coin > 0) {
         own[S_COIN] = S_COIN_FORGET * own[S_COIN] + e2;
         own[S_COIN_N] = S_COIN_FORGET * own[S_COIN_N] + 1;
+        own[COINS]++;
     }
+    own[CLOCK] = g->set.forget * own[CLOCK] + note->w * note->w;
     own[ROUNDS]++;
-    if (note->coin > 0)
-        own[LAST] = own[ROUNDS];
     if (own[ROUNDS] > FEW && e2 > S_CLIP * now)
         e2 = S_CLIP * now;
     own[S] = S_FORGET * own[S] + e2;
@@ -424,20 +450,18 @@ static void tell_watch(const gbose *g, const struct note *note, const double *b,
 static void learn(gbose *g, struct gbose__reader r, double reward)
 {
     struct note note;
-    double *b = g->model.spare, *own = g->own;
+    double *b = g->model.sum, *spare = g->model.unit, *own = g->own; /* free until a term is added */
     double round[GBOSE__MAX_ROUND];
 
     gbose__get_doubles(&r, (double *)&note, NOTE);
-    memset(b, 0, 2 * g->model.stride * sizeof *b);
+    memset(b, 0, g->model.stride * sizeof *b);
     gbose__get_doubles(&r, b, g->dim);
     gbose__get_doubles(&r, g->model.x, g->dim);
-    if (g->level.dim) {
+    if (g->level.dim)
         gbose__get_doubles(&r, g->level.x, g->dim);
-        for (size_t i = 0; i < g->dim; i++)
-            g->level.x[i] = b[i] - g->level.x[i];
-    }
     gbose__get_doubles(&r, round, g->set.round);
-    update_trackers(g, &note, round, b, reward, b + g->model.stride);
+    update_trackers(g, &note, round, b, reward, spare);
+    memset(spare, 0, g->model.stride * sizeof *spare);
 
     tell_watch(g, &note, b, reward);
 
@@ -448,12 +472,12 @@ static void learn(gbose *g, struct gbose__reader r, double reward)
         gbose__ridge_term(&g->model, g->model.x, note.w, note.w * (reward - note.vhat - note.base_O));
     }
     if (g->level.dim) {
-        if (own[D] >= (own[USE_E] > 0 ? 1 : 3) * D_HIGH)
-            restart_E(g);
-        else if (!(own[USE_E] > 0) && own[D] < 0)
+        if (own[D] >= D_HIGH)
+            own[USE_E] = 0;
+        else if (own[D] < 0)
             own[USE_E] = 1;
         gbose__ridge_begin(&g->level);
-        gbose__ridge_term(&g->level, g->level.x, note.w, note.w * (reward - note.rhat));
+        gbose__ridge_term(&g->level, g->level.x, note.w * note.w, note.w * note.w * (reward - note.offset_E));
     }
     update_round_scales(g, round);
     update_scales(g, &note, clip(reward - note.vhat - note.score, E_MOST));
@@ -477,19 +501,19 @@ static int own_is_sane(const gbose *g)
         fine &= fabs(own[i]) <= 2 * GBOSE_MAX_INPUT;                          /* mean */
         fine &= own[i + g->set.round] >= 0 && own[i + g->set.round] <= 1e300; /* variance */
     }
-    return fine && own[LAST] <= own[ROUNDS] && gbose__trackers_are_sane(&t) && gbose__watch_is_sane(&w);
+    return fine && own[COINS] <= own[ROUNDS] && gbose__trackers_are_sane(&t) && gbose__watch_is_sane(&w);
 }
 
-/* Trackers and scales follow the present of the learner that goes on. An E that began again from O holds
- * evidence that O has too, so it is taken anew. */
+/* Trackers and scales follow the present of the learner that goes on. */
 static void merged(gbose *into, const gbose *from, const double *common, double remains)
 {
     struct gbose__watch w = watch(into);
     size_t before = (size_t)(w.at - into->own);
 
     gbose__watch_merge(&w, from->own + before, common ? common + before : NULL, remains);
-    if (into->level.dim && into->own[RESTARTS] + from->own[RESTARTS] > 0)
-        restart_E(into);
+    into->own[CLOCK] += from->own[CLOCK] - (common ? remains * common[CLOCK] : 0);
+    into->own[COINS] += from->own[COINS] - (common ? common[COINS] : 0);
+    into->own[ROUNDS] += from->own[ROUNDS] - (common ? common[ROUNDS] : 0);
 }
 
 static int diagnose(const gbose *g, gbose_diagnosis *out)
@@ -512,7 +536,8 @@ static const gbose_option options[] = {
      "1: never use rounds with one survivor; the estimate that chooses is then unbiased whatever v does"},
     {"round", GBOSE_INTEGER, 0, GBOSE__MAX_ROUND, NULL, "0",
      "number of features of the round, which gbose_decide_in() takes: what may move the rewards of all arms"},
-    OPTION_LAMBDA,
+    {"lambda", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "0.5",
+     "ridge penalty of both regressions"},
     OPTION_FORGET,
     OPTION_SEED,
 };

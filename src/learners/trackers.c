@@ -7,8 +7,9 @@
 
 #define PRIOR GBOSE__TRACKER_PRIOR
 #define PRIOR_LEAST (0.9 * PRIOR)
+#define ROOT_LEAST 0.01 /* keeps the slope of a root finite */
 
-enum { LEVEL, BEST, MEAN, ROUND, ROUND_BEST };
+enum { LEVEL, BEST, ROUND, ROUND_BEST };
 
 /* Those with the caller's features come last: without any they are left out. */
 static const struct {
@@ -18,17 +19,14 @@ static const struct {
 } kinds[] = {
     {"level", LEVEL, 1},
     {"level", LEVEL, 0.995},
-    {"level", LEVEL, 0.97},
     {"level", LEVEL, 0.85},
     {"level", LEVEL, 0.5},
     {"best score", BEST, 0.998},
-    {"best score", BEST, 0.98},
-    {"best and mean score", MEAN, 0.995},
     {"round features", ROUND, 1},
     {"round features", ROUND, 0.99},
     {"round features and best score", ROUND_BEST, 0.998},
 };
-enum { KINDS = sizeof kinds / sizeof *kinds, WITHOUT_ROUND = 8 };
+enum { KINDS = sizeof kinds / sizeof *kinds, WITHOUT_ROUND = 5 };
 
 size_t gbose__trackers_count(size_t round)
 {
@@ -60,10 +58,6 @@ static void centred(double *x, const struct gbose__tracker *v, const double *phi
     case BEST:
         x[0] = phi[GBOSE__PHI_BEST] - v->xbar[0];
         x[1] = phi[GBOSE__PHI_ROOT] - v->xbar[1];
-        return;
-    case MEAN:
-        x[0] = phi[GBOSE__PHI_BEST] - v->xbar[0];
-        x[1] = phi[GBOSE__PHI_MEAN] - v->xbar[1];
         return;
     case ROUND:
         for (size_t i = 0; i < v->q; i++)
@@ -187,6 +181,20 @@ double gbose__tracker_predict(const struct gbose__tracker *v, const double *phi,
             bhat[j] += x[i] * slope[j];
     }
     return rhat;
+}
+
+double gbose__tracker_slope(const struct gbose__tracker *v, const double *phi, const double *mu)
+{
+    double best = phi[GBOSE__PHI_BEST], slope[2] = {0, 0};
+
+    if (kinds[v->k].features != BEST && kinds[v->k].features != ROUND_BEST)
+        return 0;
+    for (size_t i = 0; i < (kinds[v->k].features == BEST ? 2 : 1); i++) {
+        slope[i] = v->slope_r[i];
+        for (size_t j = 0; j < v->dim; j++)
+            slope[i] -= v->slope_b[i * v->dim + j] * mu[j];
+    }
+    return slope[0] + slope[1] * copysign(0.5, best) / sqrt(fabs(best) + ROOT_LEAST);
 }
 
 /* C += w x x' in the root, by Carlson's step (core/ridge.c); gain = C_new^-1 x. */

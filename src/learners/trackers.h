@@ -20,8 +20,8 @@
 #include <stddef.h>
 
 /* The features there are, each between -GBOSE__PHI_MOST and GBOSE__PHI_MOST: of the arms' estimated scores the
- * best, the root of its magnitude, and the mean; then the caller's own. */
-enum { GBOSE__PHI_BEST, GBOSE__PHI_ROOT, GBOSE__PHI_MEAN, GBOSE__PHI_ROUND };
+ * best, and the root of its magnitude; then the caller's own. */
+enum { GBOSE__PHI_BEST, GBOSE__PHI_ROOT, GBOSE__PHI_ROUND };
 #define GBOSE__MAX_ROUND 64
 #define GBOSE__MAX_PHI (GBOSE__PHI_ROUND + GBOSE__MAX_ROUND)
 #define GBOSE__PHI_MOST 8.0
@@ -61,6 +61,9 @@ void gbose__tracker_next(const struct gbose__trackers *t, struct gbose__tracker 
 
 /* rhat; bhat is written, dim numbers. */
 double gbose__tracker_predict(const struct gbose__tracker *v, const double *phi, double *bhat);
+
+/* By how much rhat - bhat'mu moves with the best score, as it is in phi; 0 for a tracker that has no use for it. */
+double gbose__tracker_slope(const struct gbose__tracker *v, const double *phi, const double *mu);
 
 /* Learn a round: by how much reward and context exceeded what predict says of the same phi. */
 void gbose__tracker_learn(const struct gbose__tracker *v, const double *phi, double error,
