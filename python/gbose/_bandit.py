@@ -187,7 +187,7 @@ class Bandit:
     without the GIL.
     """
 
-    __slots__ = ("_g", "_block", "_view", "_dim", "_lock", "_acquire", "_release", "_many", "__weakref__")
+    __slots__ = ("_g", "_block", "_view", "_dim", "_lock", "_many", "__weakref__")
 
     def __init__(self, learner: str = "gbose-auto", dim: int = 0, seed: int | None = None, **options: Number) -> None:
         out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
@@ -211,8 +211,7 @@ class Bandit:
         self._block = ffi.gc(block, lib.py_block_free)
         self._view: Any = None
         self._dim = lib.gbose_dim(g)
-        self._lock = threading.Lock()
-        self._acquire, self._release = self._lock.acquire, self._lock.release  # quicker than `with`
+        self._lock = threading.Lock()  # only by `with`: Ctrl-C between acquire() and try would leave it locked
         self._many = 0
 
     # ---- a round ----
@@ -229,8 +228,7 @@ class Bandit:
         if type(contexts) is not _ndarray:
             contexts = as_doubles(contexts, "contexts", (None, self._dim))
         features = _NULL if round is None else self._round(round)
-        self._acquire()
-        try:
+        with self._lock:
             arm = _decide(self._g, self._block, id(contexts), features)
             if arm >= 0:
                 return Decision(arm, len(contexts), self._view[: self._block.size])
@@ -239,8 +237,6 @@ class Bandit:
                 arm = _decide(self._g, self._block, id(contexts), features)
                 if arm >= 0:
                     return Decision(arm, len(contexts), self._view[: self._block.size])
-        finally:
-            self._release()
         if self._g and round is None and self.round_features:
             raise Error(f"this learner has {self.round_features} features of the round: decide(contexts, round)")
         raise self._failure(arm)
@@ -272,11 +268,8 @@ class Bandit:
         """
         if type(ticket) is not bytes:
             ticket = _as_ticket(ticket)
-        self._acquire()
-        try:
+        with self._lock:
             code = _learn(self._g, ticket, len(ticket), reward)
-        finally:
-            self._release()
         if code:
             raise self._failure(code)
 
@@ -316,8 +309,7 @@ class Bandit:
         if threads < 1:
             raise Error(f"threads must be at least 1, not {threads}")
         with self._lock:
-            if not self._g:
-                raise self._failure(lib.GBOSE_EINVAL)
+            self._check_open()
             if lib.gbose_round_features(self._g):
                 raise Error("a learner with features of the round decides one by one: decide(contexts, round)")
             if stream is None and first is None:
@@ -373,7 +365,8 @@ class Bandit:
     @property
     def coef(self) -> Array:
         """The estimate of mu, a copy: (dim,)"""
-        with self._open():
+        with self._lock:
+            self._check_open()
             return np.frombuffer(ffi.buffer(lib.gbose_coef(self._g), 8 * self._dim), _FLOAT).copy()
 
     def width(self, x: ArrayLike) -> float | Array:
@@ -381,22 +374,26 @@ class Bandit:
         rows = np.asarray(x)
         if rows.ndim == 2:
             rows = as_doubles(rows, "x", (None, self._dim))
-            with self._open():
+            with self._lock:
+                self._check_open()
                 return np.array([lib.gbose_width(self._g, _from_buffer(_DOUBLES, row)) for row in rows], _FLOAT)
         rows = as_doubles(rows, "x", (self._dim,))
-        with self._open():
+        with self._lock:
+            self._check_open()
             return float(lib.gbose_width(self._g, _from_buffer(_DOUBLES, rows)))
 
     @property
     def rounds(self) -> int:
         """The number of rewards learned, those of merged bandits included."""
-        with self._open():
+        with self._lock:
+            self._check_open()
             return int(lib.gbose_rounds(self._g))
 
     @property
     def decisions(self) -> int:
         """The number of decisions drawn from the present stream."""
-        with self._open():
+        with self._lock:
+            self._check_open()
             return int(lib.gbose_decisions(self._g))
 
     @property
@@ -407,7 +404,8 @@ class Bandit:
     @property
     def round_features(self) -> int:
         """The number of features of the round that decide() takes."""
-        with self._open():
+        with self._lock:
+            self._check_open()
             return int(lib.gbose_round_features(self._g))
 
     def diagnose(self) -> Diagnosis:
@@ -423,7 +421,8 @@ class Bandit:
         >>> diagnosis.rounds, diagnosis.misled
         (2000, True)
         """
-        with self._open():
+        with self._lock:
+            self._check_open()
             d = ffi.new("gbose_diagnosis *")
             check(lib.gbose_diagnose(self._g, d))
             values = {name: getattr(d, name) for name in Diagnosis._fields}
@@ -433,14 +432,16 @@ class Bandit:
     @property
     def spec(self) -> str:
         """The learner and its options in canonical form."""
-        with self._open():
+        with self._lock:
+            self._check_open()
             return str(ffi.string(lib.gbose_spec(self._g)).decode())
 
     # ---- keeping and sharing ----
 
     def save(self) -> bytes:
         """The state as bytes: versioned, checksummed, the same on every machine. gbose.load() makes a bandit of it."""
-        with self._open():
+        with self._lock:
+            self._check_open()
             size = ffi.new("size_t *")
             lib.gbose_save(self._g, ffi.NULL, 0, size)
             buf = ffi.new("char[]", size[0])
@@ -471,13 +472,16 @@ class Bandit:
         if other is self:
             raise Error("a bandit cannot be merged into itself")
         one, two = sorted((self, other), key=id)  # always in the same order, so that two threads cannot lock each other
-        with one._open(), two._open():
+        with one._lock, two._lock:
+            self._check_open()
+            other._check_open()
             check(lib.gbose_merge(self._g, other._g))
 
     def stream(self, number: int) -> None:
         """Draw from another random stream of the same seed (0 to 2**32 - 1) from now on. Bandits that work side by
         side from one saved state should each take one of their own."""
-        with self._open():
+        with self._lock:
+            self._check_open()
             check(lib.gbose_stream(self._g, _within(number, 2**32, "stream")))
 
     def close(self) -> None:
@@ -507,29 +511,12 @@ class Bandit:
             return "<gbose.Bandit, closed>"
         return f"<gbose.Bandit {self.spec!r} dim={self.dim} rounds={self.rounds}>"
 
-    def _open(self) -> _Held:
-        return _Held(self)
+    def _check_open(self) -> None:
+        if not self._g:
+            raise Error("the bandit is closed")
 
     def _failure(self, code: int) -> Exception:
         return failure(code) if self._g else Error("the bandit is closed")
-
-
-class _Held:
-    """The lock of a bandit, and a look whether it is closed."""
-
-    __slots__ = ("_bandit",)
-
-    def __init__(self, bandit: Bandit) -> None:
-        self._bandit = bandit
-
-    def __enter__(self) -> None:
-        self._bandit._lock.acquire()
-        if not self._bandit._g:
-            self._bandit._lock.release()
-            raise Error("the bandit is closed")
-
-    def __exit__(self, *_: object) -> None:
-        self._bandit._lock.release()
 
 
 def _as_ticket(ticket: Any) -> bytes:
