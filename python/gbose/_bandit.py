@@ -187,7 +187,7 @@ class Bandit:
     without the GIL.
     """
 
-    __slots__ = ("_g", "_block", "_view", "_dim", "_lock", "_many", "__weakref__")
+    __slots__ = ("_g", "_room", "_dim", "_lock", "_many", "__weakref__")
 
     def __init__(self, learner: str = "gbose-auto", dim: int = 0, seed: int | None = None, **options: Number) -> None:
         out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
@@ -205,11 +205,8 @@ class Bandit:
 
     def _take(self, g: Any) -> None:
         self._g = ffi.gc(g, lib.gbose_free)
-        block = lib.py_block_new()
-        if not block:
-            raise MemoryError("out of memory")
-        self._block = ffi.gc(block, lib.py_block_free)
-        self._view: Any = None
+        self._room: Any
+        self._make_room(0)
         self._dim = lib.gbose_dim(g)
         self._lock = threading.Lock()  # only by `with`: Ctrl-C between acquire() and try would leave it locked
         self._many = 0
@@ -229,14 +226,16 @@ class Bandit:
             contexts = as_doubles(contexts, "contexts", (None, self._dim))
         features = _NULL if round is None else self._round(round)
         with self._lock:
-            arm = _decide(self._g, self._block, id(contexts), features)
+            block, view = self._room
+            arm = _decide(self._g, block, id(contexts), features)
             if arm >= 0:
-                return Decision(arm, len(contexts), self._view[: self._block.size])
+                return Decision(arm, len(contexts), view[: block.size])
             if arm == _NOT_YET:
                 contexts = self._prepare(contexts)
-                arm = _decide(self._g, self._block, id(contexts), features)
+                block, view = self._room
+                arm = _decide(self._g, block, id(contexts), features)
                 if arm >= 0:
-                    return Decision(arm, len(contexts), self._view[: self._block.size])
+                    return Decision(arm, len(contexts), view[: block.size])
         if self._g and round is None and self.round_features:
             raise Error(f"this learner has {self.round_features} features of the round: decide(contexts, round)")
         raise self._failure(arm)
@@ -249,13 +248,20 @@ class Bandit:
         return _from_buffer(_DOUBLES, as_doubles(round, "round", (n,)))
 
     def _prepare(self, contexts: Array) -> Array:
-        """An array that py_decide() takes, and room for it in the block."""
+        """An array that py_decide() takes, and room for the decision."""
         contexts = as_doubles(contexts, "contexts", (None, self._dim))
         if not len(contexts):
             raise Error(f"contexts must have the shape (n_arms, {self._dim}), not {contexts.shape}")
-        check(lib.py_block_reserve(self._block, self._g, len(contexts)))
-        self._view = ffi.buffer(self._block.bytes, self._block.capacity)
+        self._make_room(len(contexts))
         return contexts
+
+    def _make_room(self, n_arms: int) -> None:
+        """A block, and a view of its bytes; both at once, whenever Ctrl-C may strike."""
+        block = lib.py_block_new(self._g, n_arms)
+        if not block:
+            raise MemoryError("out of memory")
+        block = ffi.gc(block, lib.py_block_free)
+        self._room = block, ffi.buffer(block.bytes, block.capacity)
 
     def learn(self, ticket: bytes | Decision, reward: float) -> None:
         """Learn the reward of a decision.
