@@ -9,35 +9,25 @@
 
 #include "glue.h"
 
-py_block *py_block_new(void)
+py_block *py_block_new(const gbose *g, size_t n_arms)
 {
-    return calloc(1, sizeof(py_block));
+    size_t room = n_arms ? gbose_ticket_room(g, n_arms) : 0, size = 8 * (n_arms + 1) + room;
+    py_block *block;
+
+    if (n_arms && (!room || n_arms > SIZE_MAX / 32 || room > SIZE_MAX / 2))
+        return NULL;
+    block = malloc(sizeof *block + size);
+    if (block) {
+        block->n_arms = n_arms;
+        block->size = 0;
+        block->capacity = size;
+    }
+    return block;
 }
 
 void py_block_free(py_block *block)
 {
-    if (block)
-        free(block->bytes);
     free(block);
-}
-
-int py_block_reserve(py_block *block, const gbose *g, size_t n_arms)
-{
-    size_t room = gbose_ticket_room(g, n_arms), size;
-    char *bytes;
-
-    if (!room || n_arms > SIZE_MAX / 16 - room / 8 - 1)
-        return GBOSE_ESIZE;
-    size = 8 * (n_arms + 1) + room;
-    if (n_arms <= block->n_arms)
-        return GBOSE_OK;
-    bytes = realloc(block->bytes, size);
-    if (!bytes)
-        return GBOSE_ENOMEM;
-    block->bytes = bytes;
-    block->capacity = size;
-    block->n_arms = n_arms;
-    return GBOSE_OK;
 }
 
 /* Rows of dim doubles, one after the other, where doubles may stand? These are looks at a struct that somebody holds:

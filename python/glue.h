@@ -6,17 +6,14 @@
 
 /* What a decision leaves behind: pmf (n_arms doubles), draws (8 bytes), ticket. */
 typedef struct {
-    char *bytes;
-    size_t size, capacity;
     size_t n_arms; /* that there is room for */
+    size_t size, capacity;
+    char bytes[];
 } py_block;
 
-/* NULL: out of memory. */
-py_block *py_block_new(void);
+/* With room for a decision among n_arms, or among none. NULL: out of memory. */
+py_block *py_block_new(const gbose *g, size_t n_arms);
 void py_block_free(py_block *block);
-
-/* Room for a decision among n_arms. GBOSE_OK, GBOSE_ESIZE, GBOSE_ENOMEM. */
-int py_block_reserve(py_block *block, const gbose *g, size_t n_arms);
 
 /* Not an array of contexts that can be used as it is, or the block has no room for it: bring that in order, then try
  * again. Nothing has happened. */

@@ -14,10 +14,11 @@ fail() {
     exit 1
 }
 
-# install ENVIRONMENT WHAT: as docs/python.md says. A build leaves files beside its sources, so these are copies.
+# install ENVIRONMENT WHAT: as docs/python.md says, with no package index at hand. A build leaves files beside its
+# sources, so these are copies.
 install() {
     "$python" -m venv --system-site-packages "$work/$1"
-    "$work/$1/bin/pip" install --quiet --no-build-isolation --no-deps --disable-pip-version-check "$2" \
+    "$work/$1/bin/pip" install --quiet --no-index --disable-pip-version-check "$2" \
         >"$work/log" 2>&1 || fail "pip install failed: $(tail -40 "$work/log")"
 }
 
@@ -27,7 +28,7 @@ rm -rf "$work/tree/python/build" "$work/tree/python"/*.egg-info
 install env "$work/tree/python"
 (
     cd "$work/tree/python"
-    "$work/env/bin/python" -c 'import sys, setuptools.build_meta as b; b.build_sdist(sys.argv[1])' "$work/dist"
+    "$work/env/bin/python" -c 'import sys, backend; backend.build_sdist(sys.argv[1])' "$work/dist"
 ) >"$work/log" 2>&1 || fail "no source distribution: $(tail -40 "$work/log")"
 rm -rf "$work/tree"
 

@@ -187,7 +187,7 @@ class Bandit:
     without the GIL.
     """
 
-    __slots__ = ("_g", "_block", "_view", "_dim", "_lock", "_acquire", "_release", "_many", "__weakref__")
+    __slots__ = ("_g", "_room", "_dim", "_lock", "_many", "__weakref__")
 
     def __init__(self, learner: str = "gbose-auto", dim: int = 0, seed: int | None = None, **options: Number) -> None:
         out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
@@ -205,14 +205,10 @@ class Bandit:
 
     def _take(self, g: Any) -> None:
         self._g = ffi.gc(g, lib.gbose_free)
-        block = lib.py_block_new()
-        if not block:
-            raise MemoryError("out of memory")
-        self._block = ffi.gc(block, lib.py_block_free)
-        self._view: Any = None
+        self._room: Any
+        self._make_room(0)
         self._dim = lib.gbose_dim(g)
-        self._lock = threading.Lock()
-        self._acquire, self._release = self._lock.acquire, self._lock.release  # quicker than `with`
+        self._lock = threading.Lock()  # only by `with`: Ctrl-C between acquire() and try would leave it locked
         self._many = 0
 
     # ---- a round ----
@@ -229,18 +225,17 @@ class Bandit:
         if type(contexts) is not _ndarray:
             contexts = as_doubles(contexts, "contexts", (None, self._dim))
         features = _NULL if round is None else self._round(round)
-        self._acquire()
-        try:
-            arm = _decide(self._g, self._block, id(contexts), features)
+        with self._lock:
+            block, view = self._room
+            arm = _decide(self._g, block, id(contexts), features)
             if arm >= 0:
-                return Decision(arm, len(contexts), self._view[: self._block.size])
+                return Decision(arm, len(contexts), view[: block.size])
             if arm == _NOT_YET:
                 contexts = self._prepare(contexts)
-                arm = _decide(self._g, self._block, id(contexts), features)
+                block, view = self._room
+                arm = _decide(self._g, block, id(contexts), features)
                 if arm >= 0:
-                    return Decision(arm, len(contexts), self._view[: self._block.size])
-        finally:
-            self._release()
+                    return Decision(arm, len(contexts), view[: block.size])
         if self._g and round is None and self.round_features:
             raise Error(f"this learner has {self.round_features} features of the round: decide(contexts, round)")
         raise self._failure(arm)
@@ -253,13 +248,20 @@ class Bandit:
         return _from_buffer(_DOUBLES, as_doubles(round, "round", (n,)))
 
     def _prepare(self, contexts: Array) -> Array:
-        """An array that py_decide() takes, and room for it in the block."""
+        """An array that py_decide() takes, and room for the decision."""
         contexts = as_doubles(contexts, "contexts", (None, self._dim))
         if not len(contexts):
             raise Error(f"contexts must have the shape (n_arms, {self._dim}), not {contexts.shape}")
-        check(lib.py_block_reserve(self._block, self._g, len(contexts)))
-        self._view = ffi.buffer(self._block.bytes, self._block.capacity)
+        self._make_room(len(contexts))
         return contexts
+
+    def _make_room(self, n_arms: int) -> None:
+        """A block, and a view of its bytes; both at once, whenever Ctrl-C may strike."""
+        block = lib.py_block_new(self._g, n_arms)
+        if not block:
+            raise MemoryError("out of memory")
+        block = ffi.gc(block, lib.py_block_free)
+        self._room = block, ffi.buffer(block.bytes, block.capacity)
 
     def learn(self, ticket: bytes | Decision, reward: float) -> None:
         """Learn the reward of a decision.
@@ -272,11 +274,8 @@ class Bandit:
         """
         if type(ticket) is not bytes:
             ticket = _as_ticket(ticket)
-        self._acquire()
-        try:
+        with self._lock:
             code = _learn(self._g, ticket, len(ticket), reward)
-        finally:
-            self._release()
         if code:
             raise self._failure(code)
 
@@ -316,8 +315,7 @@ class Bandit:
         if threads < 1:
             raise Error(f"threads must be at least 1, not {threads}")
         with self._lock:
-            if not self._g:
-                raise self._failure(lib.GBOSE_EINVAL)
+            self._check_open()
             if lib.gbose_round_features(self._g):
                 raise Error("a learner with features of the round decides one by one: decide(contexts, round)")
             if stream is None and first is None:
@@ -373,7 +371,8 @@ class Bandit:
     @property
     def coef(self) -> Array:
         """The estimate of mu, a copy: (dim,)"""
-        with self._open():
+        with self._lock:
+            self._check_open()
             return np.frombuffer(ffi.buffer(lib.gbose_coef(self._g), 8 * self._dim), _FLOAT).copy()
 
     def width(self, x: ArrayLike) -> float | Array:
@@ -381,22 +380,26 @@ class Bandit:
         rows = np.asarray(x)
         if rows.ndim == 2:
             rows = as_doubles(rows, "x", (None, self._dim))
-            with self._open():
+            with self._lock:
+                self._check_open()
                 return np.array([lib.gbose_width(self._g, _from_buffer(_DOUBLES, row)) for row in rows], _FLOAT)
         rows = as_doubles(rows, "x", (self._dim,))
-        with self._open():
+        with self._lock:
+            self._check_open()
             return float(lib.gbose_width(self._g, _from_buffer(_DOUBLES, rows)))
 
     @property
     def rounds(self) -> int:
         """The number of rewards learned, those of merged bandits included."""
-        with self._open():
+        with self._lock:
+            self._check_open()
             return int(lib.gbose_rounds(self._g))
 
     @property
     def decisions(self) -> int:
         """The number of decisions drawn from the present stream."""
-        with self._open():
+        with self._lock:
+            self._check_open()
             return int(lib.gbose_decisions(self._g))
 
     @property
@@ -407,7 +410,8 @@ class Bandit:
     @property
     def round_features(self) -> int:
         """The number of features of the round that decide() takes."""
-        with self._open():
+        with self._lock:
+            self._check_open()
             return int(lib.gbose_round_features(self._g))
 
     def diagnose(self) -> Diagnosis:
@@ -423,7 +427,8 @@ class Bandit:
         >>> diagnosis.rounds, diagnosis.misled
         (2000, True)
         """
-        with self._open():
+        with self._lock:
+            self._check_open()
             d = ffi.new("gbose_diagnosis *")
             check(lib.gbose_diagnose(self._g, d))
             values = {name: getattr(d, name) for name in Diagnosis._fields}
@@ -433,14 +438,16 @@ class Bandit:
     @property
     def spec(self) -> str:
         """The learner and its options in canonical form."""
-        with self._open():
+        with self._lock:
+            self._check_open()
             return str(ffi.string(lib.gbose_spec(self._g)).decode())
 
     # ---- keeping and sharing ----
 
     def save(self) -> bytes:
         """The state as bytes: versioned, checksummed, the same on every machine. gbose.load() makes a bandit of it."""
-        with self._open():
+        with self._lock:
+            self._check_open()
             size = ffi.new("size_t *")
             lib.gbose_save(self._g, ffi.NULL, 0, size)
             buf = ffi.new("char[]", size[0])
@@ -471,13 +478,16 @@ class Bandit:
         if other is self:
             raise Error("a bandit cannot be merged into itself")
         one, two = sorted((self, other), key=id)  # always in the same order, so that two threads cannot lock each other
-        with one._open(), two._open():
+        with one._lock, two._lock:
+            self._check_open()
+            other._check_open()
             check(lib.gbose_merge(self._g, other._g))
 
     def stream(self, number: int) -> None:
         """Draw from another random stream of the same seed (0 to 2**32 - 1) from now on. Bandits that work side by
         side from one saved state should each take one of their own."""
-        with self._open():
+        with self._lock:
+            self._check_open()
             check(lib.gbose_stream(self._g, _within(number, 2**32, "stream")))
 
     def close(self) -> None:
@@ -507,29 +517,12 @@ class Bandit:
             return "<gbose.Bandit, closed>"
         return f"<gbose.Bandit {self.spec!r} dim={self.dim} rounds={self.rounds}>"
 
-    def _open(self) -> _Held:
-        return _Held(self)
+    def _check_open(self) -> None:
+        if not self._g:
+            raise Error("the bandit is closed")
 
     def _failure(self, code: int) -> Exception:
         return failure(code) if self._g else Error("the bandit is closed")
-
-
-class _Held:
-    """The lock of a bandit, and a look whether it is closed."""
-
-    __slots__ = ("_bandit",)
-
-    def __init__(self, bandit: Bandit) -> None:
-        self._bandit = bandit
-
-    def __enter__(self) -> None:
-        self._bandit._lock.acquire()
-        if not self._bandit._g:
-            self._bandit._lock.release()
-            raise Error("the bandit is closed")
-
-    def __exit__(self, *_: object) -> None:
-        self._bandit._lock.release()
 
 
 def _as_ticket(ticket: Any) -> bytes:

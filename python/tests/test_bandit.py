@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import signal
 import threading
 
 import numpy as np
@@ -287,6 +288,34 @@ def test_two_threads_merge_into_each_other():
     for thread in threads:
         thread.join(60)
         assert not thread.is_alive()
+
+
+def test_an_interrupt_leaves_a_bandit_in_order():
+    """Ctrl-C may strike anywhere; afterwards no lock is held and the bandit goes on."""
+    bandit, contexts = gbose.Bandit("gbose", dim=3, seed=1), np.eye(3)
+
+    class Struck(Exception):
+        pass
+
+    def strike(*_):
+        raise Struck
+
+    before = signal.signal(signal.SIGALRM, strike)
+    struck = 0
+    try:
+        while struck < 2000:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 2e-5 + 1e-7 * (struck % 100))
+                while True:
+                    bandit.learn(bandit.decide(contexts).ticket, 1.0)
+                    bandit.coef, bandit.rounds
+            except Struck:
+                struck += 1
+                assert not bandit._lock.locked()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert bandit.decisions >= bandit.rounds > 0
 
 
 def test_the_gil_is_free_while_c_works():

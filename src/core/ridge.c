@@ -35,7 +35,7 @@ static int allocate(struct gbose__ridge *m, size_t dim)
     m->dim = dim;
     m->stride = gbose__pad(dim);
     m->root = gbose__alloc(gbose__triangle(dim), sizeof(double));
-    m->mu = m->root ? gbose__alloc(8 * m->stride, sizeof(double)) : NULL;
+    m->mu = m->root ? gbose__alloc(6 * m->stride, sizeof(double)) : NULL;
     if (!m->mu) {
         gbose__ridge_clear(m);
         return GBOSE_ENOMEM;
@@ -45,7 +45,6 @@ static int allocate(struct gbose__ridge *m, size_t dim)
     m->x = m->weight + m->stride;
     m->sum = m->x + m->stride;
     m->unit = m->sum + m->stride;
-    m->spare = m->unit + m->stride;
     return GBOSE_OK;
 }
 

@@ -41,7 +41,6 @@ struct gbose__ridge {
     double *x;            /* stride: a place for the caller's next x */
     double *sum;          /* scratch: stride */
     double *unit;         /* stride: zero between calls */
-    double *spare;        /* two rows of stride: for the caller to use */
 };
 
 /* The number of doubles in a padded triangle of dimension dim. */

@@ -403,7 +403,7 @@ static size_t note_words(const gbose *g)
 static int note_is_sane(const gbose *g, struct gbose__reader r)
 {
     struct note note;
-    double *b = g->model.spare, round[GBOSE__MAX_ROUND];
+    double *b = g->spare, round[GBOSE__MAX_ROUND];
     int fine;
 
     gbose__get_doubles(&r, (double *)&note, NOTE);
@@ -524,7 +524,7 @@ static double believable(const gbose *g, double response)
 static void learn(gbose *g, struct gbose__reader r, double reward)
 {
     struct note note;
-    double *b = g->model.spare, *own = g->own;
+    double *b = g->spare, *own = g->own;
     double round[GBOSE__MAX_ROUND];
 
     gbose__get_doubles(&r, (double *)&note, NOTE);

@@ -91,7 +91,8 @@ static int build_extra(gbose *g)
         return GBOSE_OK;
     g->n_own = extra->numbers(g);
     g->own = gbose__alloc(g->n_own, sizeof(double));
-    return g->own ? extra->init(g) : GBOSE_ENOMEM;
+    g->spare = gbose__alloc(2 * g->model.stride, sizeof(double));
+    return g->own && g->spare ? extra->init(g) : GBOSE_ENOMEM;
 }
 
 static int build(gbose *g, const struct gbose__value *value, size_t dim, gbose_error *err)
@@ -178,6 +179,7 @@ void gbose_free(gbose *g)
     gbose__ridge_clear(&g->level);
     gbose__lineage_free(g->lineage);
     gbose__free(g->own);
+    gbose__free(g->spare);
     gbose__free(g->spec);
     gbose__free(g);
 }

@@ -104,6 +104,7 @@ struct gbose {
     struct gbose__ridge level; /* the intercept that is subtracted from rewards, or an extra's second
                                   regression; dim 0 when there is none */
     double *own;               /* the extra's numbers; NULL when there is no extra */
+    double *spare;             /* two rows for its learn to use, padded with zeros; NULL likewise */
     size_t n_own;
     struct gbose__round round;
     struct gbose__lineage *lineage; /* what the evidence is made of, for merging (lineage.h) */
