@@ -32,10 +32,12 @@
  *
  *   O          g->model        lambda I + sum w X X'; gbose_coef() is its estimate, unbiased
  *   E          g->level        lambda I + sum w^2 x x'; dim 0 with safe=1
+ *   H          g->level        in E's place with width=certified
  *   pi         round->pmf      on the pair
  *   trackers   g->own          behind the NUMBERS below
  *
  * safe=1: E, and with it every round with one survivor, is never used; the estimate that chooses is O.
+ * width=certified: as safe=1, all weights are 1, and f is a bound that is proved (learners/certified.h).
  *
  * None of the constants has a unit: rewards may be rescaled, and contexts together with lambda. They were chosen on
  * repetitions of seed 101 (docs/learners/gbose-auto.md). */
@@ -48,6 +50,7 @@
 #include "core/arms.h"
 #include "core/kernels.h"
 #include "core/normal.h"
+#include "learners/certified.h"
 #include "learners/trackers.h"
 #include "learners/watch.h"
 
@@ -101,11 +104,11 @@ enum {
     NUMBERS
 };
 
-/* The note in a ticket: these, then b_a, X and, unless safe=1, E's x, of dim numbers each, then the features of the
+/* The note in a ticket: these, then b_a, X and, if there is an E, its x, of dim numbers each, then the features of the
  * round as the caller gave them. */
 struct note {
-    double coin; /* 1, or 0 and X = 0 */
-    double w;    /* weight of O's term; its square is that of E's */
+    double p; /* of the arm; 1: no coin, and X = 0 */
+    double w; /* weight of O's term; its square is that of E's */
     double vhat;
     double offset_E;     /* E's response is the reward less this */
     double score;        /* of the arm, by the estimate in use */
@@ -118,6 +121,11 @@ struct note {
 static double clip(double x, double most)
 {
     return x > most ? most : x < -most ? -most : x;
+}
+
+static int has_E(const gbose *g)
+{
+    return !g->set.safe && !g->set.certified;
 }
 
 static struct gbose__trackers trackers(const gbose *g)
@@ -140,9 +148,11 @@ static int init(gbose *g)
 {
     struct gbose__trackers t = trackers(g);
 
-    g->own[USE_E] = !g->set.safe;
+    g->own[USE_E] = has_E(g);
     gbose__trackers_init(&t);
-    return g->set.safe ? GBOSE_OK : gbose__ridge_init(&g->level, g->dim, g->set.lambda, g->set.forget);
+    if (!has_E(g) && !g->set.certified)
+        return GBOSE_OK;
+    return gbose__ridge_init(&g->level, g->dim, g->set.lambda, g->set.forget); /* E, or H */
 }
 
 static const struct gbose__ridge *in_use(const gbose *g)
@@ -192,7 +202,7 @@ static double weight(const gbose *g)
 {
     double now = s2(g), room = S_ROOM * g->own[S_MIN];
 
-    return g->own[ROUNDS] > FEW && now > room ? room / now : 1;
+    return g->own[ROUNDS] > FEW && now > room && !g->set.certified ? room / now : 1;
 }
 
 /* In units of the filter: infinite before the first residual. */
@@ -228,10 +238,22 @@ static double distance(const struct gbose__round *round, size_t i, size_t j)
         gbose__distance2(round->image + i * round->stride, round->image + j * round->stride, round->stride));
 }
 
+/* How far arm j may be behind arm i. radius: of the bound, if it is certified. */
+static double width_between(const gbose *g, struct gbose__round *round, double radius, size_t i, size_t j)
+{
+    const double *a = round->image + i * round->stride, *b = round->image + j * round->stride;
+
+    if (!g->set.certified)
+        return width(g, distance(round, i, j));
+    for (size_t k = 0; k < round->stride; k++)
+        round->matrix[k] = a[k] - b[k];
+    return gbose__certified_bound(g, radius, round->matrix);
+}
+
 static void decide(gbose *g, struct gbose__round *round)
 {
     const struct gbose__ridge *in = in_use(g);
-    double lead, p;
+    double lead, p, radius = g->set.certified ? gbose__certified_radius(g) : 0;
     size_t best, k, l;
     int fine = 1;
 
@@ -239,7 +261,7 @@ static void decide(gbose *g, struct gbose__round *round)
     for (size_t i = 0; i < round->n; i++) {
         const double *b = round->context + i * round->stride;
         gbose__ridge_apply(in, round->image + i * round->stride, b);
-        round->swing[i] = g->level.dim ? gbose__dot(b, g->level.mu, round->stride) : 0;
+        round->swing[i] = has_E(g) ? gbose__dot(b, g->level.mu, round->stride) : 0;
         round->aside[i] = g->own[USE_E] > 0 ? round->swing[i] : round->score[i];
         fine &= fabs(round->aside[i]) <= SCORE_MOST && fabs(round->swing[i]) <= SCORE_MOST;
     }
@@ -249,7 +271,7 @@ static void decide(gbose *g, struct gbose__round *round)
     best = gbose__argmax(round->aside, round->n);
     round->n_live = 0;
     for (size_t i = 0; i < round->n; i++)
-        if (i == best || round->aside[best] - round->aside[i] <= width(g, distance(round, best, i)))
+        if (i == best || !(round->aside[best] - round->aside[i] > width_between(g, round, radius, best, i)))
             round->live[round->n_live++] = i;
     if (round->n_live == 1) {
         round->pmf[best] = 1;
@@ -262,7 +284,7 @@ static void decide(gbose *g, struct gbose__round *round)
         l = swap;
     }
     lead = round->aside[k] - round->aside[l];
-    p = lead > 0 ? gbose__normal_cdf(lead / width(g, distance(round, k, l))) : 0.5;
+    p = lead > 0 ? gbose__normal_cdf(lead / width_between(g, round, radius, k, l)) : 0.5;
     round->pmf[k] = p < P_MOST ? p : P_MOST; /* a NaN, when lead and width overflow, is P_MOST too */
     round->pmf[l] = 1 - round->pmf[k];
 }
@@ -312,10 +334,10 @@ static void explain(gbose *g, struct gbose__round *round, size_t arm)
     note.base_O = clip(mean_of(round, round->score), GBOSE_MAX_INPUT);
     note.x_O = clip(round->score[arm] - mean_of(round, round->score), E_MOST);
     note.x_E = clip(round->swing[arm] - mean_of(round, round->swing), E_MOST);
-    note.coin = round->pmf[arm] < 1;
+    note.p = round->pmf[arm];
 
     memset(x, 0, round->stride * sizeof *x);
-    if (note.coin > 0)
+    if (note.p < 1)
         for (size_t i = 0; i < round->n; i++)
             if (round->pmf[i] > 0 && i != arm)
                 for (size_t j = 0; j < g->dim; j++)
@@ -323,7 +345,7 @@ static void explain(gbose *g, struct gbose__round *round, size_t arm)
     gbose__put_doubles(&round->writer, (const double *)&note, NOTE);
     gbose__put_doubles(&round->writer, b, g->dim);
     gbose__put_doubles(&round->writer, x, g->dim);
-    if (g->level.dim) {
+    if (has_E(g)) {
         for (size_t i = 0; i < g->dim; i++)
             x[i] = b[i] - bhat[i] + react * (b_best[i] - bhat[i]);
         gbose__put_doubles(&round->writer, x, g->dim);
@@ -335,7 +357,7 @@ static void explain(gbose *g, struct gbose__round *round, size_t arm)
 
 static size_t note_words(const gbose *g)
 {
-    return NOTE + (g->level.dim ? 3 : 2) * g->dim + g->set.round;
+    return NOTE + (has_E(g) ? 3 : 2) * g->dim + g->set.round;
 }
 
 static int note_is_sane(const gbose *g, struct gbose__reader r)
@@ -344,7 +366,7 @@ static int note_is_sane(const gbose *g, struct gbose__reader r)
     int fine;
 
     gbose__get_doubles(&r, (double *)&note, NOTE);
-    fine = (note.coin == 0 || note.coin == 1) && note.w >= 0 && note.w <= 1;
+    fine = note.p > 0 && note.p <= 1 && note.w >= 0 && note.w <= 1;
     fine &= fabs(note.vhat) <= GBOSE_MAX_INPUT && fabs(note.offset_E) <= GBOSE_MAX_INPUT &&
             fabs(note.base_O) <= GBOSE_MAX_INPUT;
     fine &= fabs(note.score) <= E_MOST && fabs(note.base) <= E_MOST && fabs(note.x_O) <= E_MOST &&
@@ -353,7 +375,7 @@ static int note_is_sane(const gbose *g, struct gbose__reader r)
         fine &= fabs(gbose__get_double(&r)) <= GBOSE_MAX_INPUT; /* b_a */
     for (size_t i = 0; i < g->dim; i++)
         fine &= fabs(gbose__get_double(&r)) <= 2 * GBOSE_MAX_INPUT; /* X */
-    for (size_t i = 0; i < g->level.dim; i++)
+    for (size_t i = 0; i < (has_E(g) ? g->dim : 0); i++)
         fine &= fabs(gbose__get_double(&r)) <= 8 * GBOSE_MAX_INPUT; /* E's x */
     for (size_t i = 0; i < g->set.round; i++)
         fine &= fabs(gbose__get_double(&r)) <= GBOSE_MAX_INPUT;
@@ -409,7 +431,7 @@ static void update_scales(gbose *g, const struct note *note, double e)
 {
     double *own = g->own, e2 = e * e, now = s2(g);
 
-    if (note->coin > 0) {
+    if (note->p < 1) {
         own[S_COIN] = S_COIN_FORGET * own[S_COIN] + e2;
         own[S_COIN_N] = S_COIN_FORGET * own[S_COIN_N] + 1;
         own[COINS]++;
@@ -432,6 +454,14 @@ static void update_scales(gbose *g, const struct note *note, double e)
                                   : note->best * note->best;
 }
 
+/* r - c, O's response. */
+static double response(const gbose *g, const struct note *note, double reward)
+{
+    if (g->set.certified)
+        return reward - gbose__certified_baseline(&g->set, note->vhat + note->base_O);
+    return reward - note->vhat - note->base_O;
+}
+
 static void tell_watch(const gbose *g, const struct note *note, const double *b, double reward)
 {
     struct gbose__watch w = watch(g);
@@ -439,10 +469,9 @@ static void tell_watch(const gbose *g, const struct note *note, const double *b,
                                    .b = b,
                                    .shift = clip(reward - note->score, E_MOST),
                                    .residual = clip(reward - note->vhat - note->score, E_MOST),
-                                   .coin = note->coin > 0,
+                                   .coin = note->p < 1,
                                    .w = note->w,
-                                   .coin_residual =
-                                       clip(reward - note->vhat - note->base_O - note->x_O, E_MOST)};
+                                   .coin_residual = clip(response(g, note, reward) - note->x_O, E_MOST)};
 
     gbose__watch_learn(&w, &round, g->set.forget);
 }
@@ -457,7 +486,7 @@ static void learn(gbose *g, struct gbose__reader r, double reward)
     memset(b, 0, 2 * g->model.stride * sizeof *b);
     gbose__get_doubles(&r, b, g->dim);
     gbose__get_doubles(&r, g->model.x, g->dim);
-    if (g->level.dim)
+    if (has_E(g))
         gbose__get_doubles(&r, g->level.x, g->dim);
     gbose__get_doubles(&r, round, g->set.round);
     update_trackers(g, &note, round, b, reward, b + g->model.stride);
@@ -465,12 +494,19 @@ static void learn(gbose *g, struct gbose__reader r, double reward)
     tell_watch(g, &note, b, reward);
 
     gbose__ridge_begin(&g->model);
-    if (note.coin > 0) {
-        if (g->level.dim)
+    if (note.p < 1) {
+        if (has_E(g))
             compare(g, &note, reward);
-        gbose__ridge_term(&g->model, g->model.x, note.w, note.w * (reward - note.vhat - note.base_O));
+        gbose__ridge_term(&g->model, g->model.x, note.w, note.w * response(g, &note, reward));
     }
-    if (g->level.dim) {
+    if (g->set.certified) {
+        gbose__ridge_begin(&g->level);
+        if (note.p < 1) {
+            double c = gbose__certified_baseline(&g->set, note.vhat + note.base_O);
+            gbose__ridge_term(&g->level, g->model.x, gbose__certified_weight(&g->set, note.p, c), 0);
+        }
+    }
+    if (has_E(g)) {
         if (own[D] >= D_HIGH)
             own[USE_E] = 0;
         else if (own[D] < 0)
@@ -492,7 +528,7 @@ static int own_is_sane(const gbose *g)
     int fine = own[LEADER] >= 0 && own[LEADER] < (double)gbose__trackers_count(t.round) &&
                own[LEADER] == floor(own[LEADER]);
 
-    fine &= own[USE_E] == 0 || (own[USE_E] == 1 && g->level.dim);
+    fine &= own[USE_E] == 0 || (own[USE_E] == 1 && has_E(g));
     fine &= own[D] >= D_LEAST && own[D] <= D_MOST;
     for (size_t i = 0; i < NUMBERS; i++)
         fine &= i == D || (own[i] >= 0 && own[i] <= 1e300);
@@ -530,11 +566,37 @@ static int diagnose(const gbose *g, gbose_diagnosis *out)
     return GBOSE_OK;
 }
 
+static double width_of(const gbose *g, const double *x)
+{
+    return g->set.certified ? gbose__certified_width(g, x) : gbose__ridge_width(&g->model, x, g->dim);
+}
+
+static int check(const struct gbose__settings *set, gbose_error *err)
+{
+    if (set->certified && set->forget < 1)
+        return gbose__fail(err, GBOSE_ESPEC, "width=certified has no proof for forget=%g; it needs forget=1",
+                           set->forget);
+    return GBOSE_OK;
+}
+
 static const gbose_option options[] = {
     {"safe", GBOSE_INTEGER, 0, 1, NULL, "0",
      "1: never use rounds with one survivor; the estimate that chooses is then unbiased whatever v does"},
     {"round", GBOSE_INTEGER, 0, GBOSE__MAX_ROUND, NULL, "0",
      "number of features of the round, which gbose_decide_in() takes: what may move the rewards of all arms"},
+    {"width", GBOSE_WORD, 0, 0, "auto|certified", "auto",
+     "how far an arm may be behind the best: 'auto', by the data, or 'certified', a bound that is proved "
+     "under the "
+     "assumptions noise, range and norm; it implies safe=1"},
+    {"noise", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "1",
+     "with width=certified: the noise is sub-Gaussian with this proxy (its standard deviation, if it is "
+     "normal)"},
+    {"range", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "1",
+     "with width=certified: the expected reward of an arm, shift and all, is at most this in magnitude"},
+    {"norm", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "1",
+     "with width=certified: the length of mu is at most this"},
+    {"delta", GBOSE_NUMBER, 1e-12, 0.5, NULL, "0.05",
+     "with width=certified: the probability that the bound ever fails"},
     {"lambda", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "0.5",
      "ridge penalty of both regressions"},
     OPTION_FORGET,
@@ -550,11 +612,13 @@ static const struct gbose__extra extra = {
     .own_is_sane = own_is_sane,
     .merged = merged,
     .diagnose = diagnose,
+    .width = width_of,
 };
 
 const struct gbose__learner gbose__gbose_auto = {
     .info = {"gbose-auto", "GBOSE with nothing to tune: baseline, width and efficiency from the data",
              options, GBOSE__COUNT(options)},
+    .check = check,
     .decide = decide,
     .explain = explain,
     .extra = &extra,
