@@ -37,7 +37,9 @@
  *   trackers   g->own          behind the NUMBERS below
  *
  * safe=1: E, and with it every round with one survivor, is never used; the estimate that chooses is O.
- * width=certified: as safe=1, all weights are 1, and f is a bound that is proved (learners/certified.h).
+ * width=certified: as safe=1, but all weights are 1, and the filter's width is a bound that is proved
+ * (learners/certified.h). It lets nearly all arms live for long; as the proof is for any pair and any coin that are
+ * chosen before the draw, they are the best arm and the survivor farthest from it, and f is still that of the coin.
  *
  * None of the constants has a unit: rewards may be rescaled, and contexts together with lambda. They were chosen on
  * repetitions of seed 101 (docs/learners/gbose-auto.md). */
@@ -238,6 +240,21 @@ static double distance(const struct gbose__round *round, size_t i, size_t j)
         gbose__distance2(round->image + i * round->stride, round->image + j * round->stride, round->stride));
 }
 
+/* The best arm and the survivor farthest from it; there must be two. */
+static void with_best(const struct gbose__round *round, size_t best, size_t *k, size_t *l)
+{
+    double most = -1;
+
+    *k = best;
+    for (size_t i = 0; i < round->n_live; i++) {
+        double h = distance(round, best, round->live[i]);
+        if (round->live[i] != best && !(h <= most)) {
+            most = h;
+            *l = round->live[i];
+        }
+    }
+}
+
 /* How far arm j may be behind arm i. radius: of the bound, if it is certified. */
 static double width_between(const gbose *g, struct gbose__round *round, double radius, size_t i, size_t j)
 {
@@ -277,14 +294,17 @@ static void decide(gbose *g, struct gbose__round *round)
         round->pmf[best] = 1;
         return;
     }
-    gbose__farthest(round, &k, &l);
+    if (g->set.certified)
+        with_best(round, best, &k, &l);
+    else
+        gbose__farthest(round, &k, &l);
     if (round->aside[l] > round->aside[k]) {
         size_t swap = k;
         k = l;
         l = swap;
     }
     lead = round->aside[k] - round->aside[l];
-    p = lead > 0 ? gbose__normal_cdf(lead / width_between(g, round, radius, k, l)) : 0.5;
+    p = lead > 0 ? gbose__normal_cdf(lead / width(g, distance(round, k, l))) : 0.5;
     round->pmf[k] = p < P_MOST ? p : P_MOST; /* a NaN, when lead and width overflow, is P_MOST too */
     round->pmf[l] = 1 - round->pmf[k];
 }
