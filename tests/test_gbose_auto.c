@@ -228,7 +228,7 @@ static size_t describe(enum kind kind, double *round, double u, struct random *r
 /* Mean regret of runs of 2000 rounds among 5 arms in a world whose shift no level can follow. */
 static double regret_with(enum kind kind, const char *spec)
 {
-    enum { RUNS = 20, ROUNDS = 2000, N = 5 };
+    enum { RUNS = 100, ROUNDS = 2000, N = 5 };
     double regret = 0;
 
     for (int run = 0; run < RUNS; run++) {

@@ -6,7 +6,7 @@
  * tossed between the two survivors farthest apart. What is added:
  *
  * 1. Baseline. Trackers predict the reward and the context of the arm played from features of the round: none (a
- *    level), functions of the best estimated score m, or the caller's own; each is a least squares with its own
+ *    level), the time, functions of the best estimated score m, or the caller's own; each is a least squares with its own
  *    forgetting. The one with the least discounted error e = (r - rhat) - (b_a - bhat)'mu leads, and
  *    vhat = rhat - bhat'mu. It is fixed when the arm is drawn, so X (r - vhat - bbar'mu) is unbiased whatever
  *    vhat is.
@@ -17,6 +17,9 @@
  *    the reward by b_a + v' b_best, b_best the context of the best arm. E regresses on that (a step of Gauss and
  *    Newton), less its prediction. When v takes back what the best arm gains, v' = -1 and rounds with one survivor
  *    say nothing; regressed on b_a they would say that mu is zero.
+ *    With rewards that come late, E's predictions are those of the time of learning: by then others drawn at about the
+ *    same time have come in, and say more than what was known at the draw. O must not look back like that: what others say may
+ *    depend on the coin. So each has its own residuals below. When rewards come at once, both are the same.
  * 4. Test. X is random whatever v does, so the difference D of the squared errors with which E and O predict
  *    coins, in units of the residual variance, is a fair comparison. E chooses until D >= D_HIGH, then O does
  *    until D < 0.
@@ -77,8 +80,9 @@
 #define S_ROOM 2.0  /* s^2 may be so many times s_min^2 before weights fall */
 #define S_CLIP 16.0 /* e^2 counts at most this often s^2 */
 #define LOSS_FORGET 0.98
-#define LEAD 1.02 /* the leading tracker changes when another one is better by this factor */
-#define SETTLE 5  /* rounds for each feature before a tracker may lead */
+#define LEAD 1.02         /* the leading tracker changes when another one is better by this factor */
+#define TREND_SCALE 100.0 /* rounds that are a unit of time to a tracker: as many as it remembers */
+#define SETTLE 5          /* rounds for each feature before a tracker may lead */
 #define SCALE_FORGET 0.999
 #define REACTION_MOST 2.0
 #define ROUND_FORGET                                                                                         \
@@ -94,28 +98,33 @@ enum {
     CLOCK,  /* sum of E's weights, forgetting as the regressions do */
     LEADER, /* which tracker */
     D,
-    S, /* sums of e^2 and of 1, discounted: short, long, in coin rounds */
+    S, /* sums of e^2 and of 1, discounted: short, long. e is by the baseline in the ticket, for O */
     S_N,
     S_LONG,
     S_LONG_N,
-    S_COIN,
+    S_MIN, /* squared */
+    E_S,   /* the same for E: e is by the baseline of the time of learning */
+    E_S_N,
+    E_S_LONG,
+    E_S_LONG_N,
+    E_S_MIN,
+    S_COIN, /* as S, in rounds with a coin */
     S_COIN_N,
-    S_MIN,  /* squared */
     SCORE2, /* discounted mean of m^2, which scores are scaled by as features */
     ROUNDS, /* learned */
     NUMBERS
 };
 
-/* The note in a ticket: these, then b_a, X and, if there is an E, its x, of dim numbers each, then the features of the
+/* The note in a ticket: these, then b_a, X and, if there is an E, b_best, of dim numbers each, then the features of the
  * round as the caller gave them. */
 struct note {
     double p; /* of the arm; 1: no coin, and X = 0 */
-    double w; /* weight of O's term; its square is that of E's */
+    double w; /* weight of O's term */
     double vhat;
-    double offset_E;     /* E's response is the reward less this */
     double score;        /* of the arm, by the estimate in use */
     double base, base_O; /* bbar'mu by the estimate in use, and by O */
     double x_O, x_E;     /* X'mu by O and by E */
+    double clock;        /* rewards learned here before the arm was drawn */
     double best;         /* of all arms' scores, by the estimate in use */
 };
 #define NOTE (sizeof(struct note) / sizeof(double))
@@ -170,11 +179,12 @@ static double scaled(double value, double mean_square)
     return scale > 0 ? clip(value / scale, GBOSE__PHI_MOST) : 0;
 }
 
-static void features(const gbose *g, double *phi, double best, const double *round)
+static void features(const gbose *g, double *phi, double best, double clock, const double *round)
 {
     const double *mean = g->own + NUMBERS, *variance = mean + g->set.round;
 
     phi[GBOSE__PHI_BEST] = scaled(best, g->own[SCORE2]);
+    phi[GBOSE__PHI_TIME] = clock / TREND_SCALE;
     phi[GBOSE__PHI_ROOT] = sqrt(fabs(phi[GBOSE__PHI_BEST]));
     for (size_t i = 0; i < g->set.round; i++)
         phi[GBOSE__PHI_ROUND + i] = variance[i] > 0 ? scaled(round[i] - mean[i], variance[i]) : 0;
@@ -195,14 +205,17 @@ static void update_round_scales(gbose *g, const double *round)
 
 /* ---- a decision ---- */
 
-static double s2(const gbose *g)
+/* `of` is S or E_S. */
+static double s2(const gbose *g, size_t of)
 {
-    return g->own[S_N] > 0 ? g->own[S] / g->own[S_N] : 0;
+    const double *s = g->own + of - S;
+
+    return s[S_N] > 0 ? s[S] / s[S_N] : 0;
 }
 
-static double weight(const gbose *g)
+static double weight(const gbose *g, size_t of)
 {
-    double now = s2(g), room = S_ROOM * g->own[S_MIN];
+    double now = s2(g, of), room = S_ROOM * g->own[of + S_MIN - S];
 
     return g->own[ROUNDS] > FEW && now > room && !g->set.certified ? room / now : 1;
 }
@@ -211,10 +224,11 @@ static double weight(const gbose *g)
 static double sigma(const gbose *g)
 {
     const double *own = g->own;
+    size_t of = own[USE_E] > 0 ? E_S : S;
 
     if (!(own[ROUNDS] > 0))
         return GBOSE__LARGEST;
-    return sqrt(own[ROUNDS] > FEW ? own[S_MIN] : s2(g));
+    return sqrt(own[ROUNDS] > FEW ? own[of + S_MIN - S] : s2(g, of));
 }
 
 /* f(h) */
@@ -336,20 +350,19 @@ static void explain(gbose *g, struct gbose__round *round, size_t arm)
     struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
     size_t best = gbose__argmax(round->aside, round->n);
     const double *b = round->context + arm * round->stride, *b_best = round->context + best * round->stride;
-    double *bhat = round->matrix, *x = round->centre, phi[GBOSE__MAX_PHI], rhat, seen, react;
+    double *bhat = round->matrix, *x = round->centre, phi[GBOSE__MAX_PHI], rhat, seen;
 
+    note.clock = (double)g->model.steps;
     note.best = clip(round->aside[best], E_MOST);
-    features(g, phi, note.best, round->feature);
+    features(g, phi, note.best, note.clock, round->feature);
     memset(bhat, 0, round->stride * sizeof *bhat);
     rhat = clip(gbose__tracker_predict(&leader, phi, bhat), GBOSE_MAX_INPUT);
     for (size_t i = 0; i < g->dim; i++)
         bhat[i] = clip(bhat[i], GBOSE_MAX_INPUT);
     seen = gbose__dot(bhat, in_use(g)->mu, round->stride);
-    react = reaction(g, &leader, phi);
     note.vhat = clip(rhat - seen, GBOSE_MAX_INPUT);
-    note.offset_E = clip(rhat - react * (round->aside[best] - seen), GBOSE_MAX_INPUT);
     note.score = clip(round->aside[arm], E_MOST);
-    note.w = weight(g);
+    note.w = weight(g, S);
     note.base = clip(mean_of(round, round->aside), E_MOST);
     note.base_O = clip(mean_of(round, round->score), GBOSE_MAX_INPUT);
     note.x_O = clip(round->score[arm] - mean_of(round, round->score), E_MOST);
@@ -365,11 +378,8 @@ static void explain(gbose *g, struct gbose__round *round, size_t arm)
     gbose__put_doubles(&round->writer, (const double *)&note, NOTE);
     gbose__put_doubles(&round->writer, b, g->dim);
     gbose__put_doubles(&round->writer, x, g->dim);
-    if (has_E(g)) {
-        for (size_t i = 0; i < g->dim; i++)
-            x[i] = b[i] - bhat[i] + react * (b_best[i] - bhat[i]);
-        gbose__put_doubles(&round->writer, x, g->dim);
-    }
+    if (has_E(g))
+        gbose__put_doubles(&round->writer, b_best, g->dim);
     gbose__put_doubles(&round->writer, round->feature, g->set.round);
 }
 
@@ -387,8 +397,8 @@ static int note_is_sane(const gbose *g, struct gbose__reader r)
 
     gbose__get_doubles(&r, (double *)&note, NOTE);
     fine = note.p > 0 && note.p <= 1 && note.w >= 0 && note.w <= 1;
-    fine &= fabs(note.vhat) <= GBOSE_MAX_INPUT && fabs(note.offset_E) <= GBOSE_MAX_INPUT &&
-            fabs(note.base_O) <= GBOSE_MAX_INPUT;
+    fine &= fabs(note.vhat) <= GBOSE_MAX_INPUT && fabs(note.base_O) <= GBOSE_MAX_INPUT;
+    fine &= note.clock >= 0 && note.clock <= 1e18;
     fine &= fabs(note.score) <= E_MOST && fabs(note.base) <= E_MOST && fabs(note.x_O) <= E_MOST &&
             fabs(note.x_E) <= E_MOST && fabs(note.best) <= E_MOST;
     for (size_t i = 0; i < g->dim; i++)
@@ -396,7 +406,7 @@ static int note_is_sane(const gbose *g, struct gbose__reader r)
     for (size_t i = 0; i < g->dim; i++)
         fine &= fabs(gbose__get_double(&r)) <= 2 * GBOSE_MAX_INPUT; /* X */
     for (size_t i = 0; i < (has_E(g) ? g->dim : 0); i++)
-        fine &= fabs(gbose__get_double(&r)) <= 8 * GBOSE_MAX_INPUT; /* E's x */
+        fine &= fabs(gbose__get_double(&r)) <= GBOSE_MAX_INPUT; /* b_best */
     for (size_t i = 0; i < g->set.round; i++)
         fine &= fabs(gbose__get_double(&r)) <= GBOSE_MAX_INPUT;
     return fine && !r.bad;
@@ -412,7 +422,7 @@ static void update_trackers(gbose *g, const struct note *note, const double *rou
     size_t count = gbose__trackers_count(t.round), best = v.k;
     const double *mu = in_use(g)->mu, *least = NULL;
 
-    features(g, phi, note->best, round);
+    features(g, phi, note->best, note->clock, round);
     for (v = gbose__tracker_at(&t, 0); v.k < count; gbose__tracker_next(&t, &v)) {
         double error = reward - gbose__tracker_predict(&v, phi, x);
         double e = clip(error - note->score + gbose__dot(x, mu, g->model.stride), E_MOST);
@@ -433,7 +443,7 @@ static void update_trackers(gbose *g, const struct note *note, const double *rou
 /* The comparison of E with O on a coin, before either has learned from it. */
 static void compare(gbose *g, const struct note *note, double reward)
 {
-    double *own = g->own, now = s2(g), coins, y = reward - note->vhat - note->base, e_E, e_O;
+    double *own = g->own, now = s2(g, S), coins, y = reward - note->vhat - note->base, e_E, e_O;
 
     if (own[COINS] < D_COINS * (double)g->dim)
         return;
@@ -447,29 +457,40 @@ static void compare(gbose *g, const struct note *note, double reward)
     own[D] = fmin(D_MOST, fmax(D_LEAST, own[D]));
 }
 
-static void update_scales(gbose *g, const struct note *note, double e)
+/* `of` is S or E_S; the round has been counted. */
+static void update_scale(gbose *g, size_t of, double e)
 {
-    double *own = g->own, e2 = e * e, now = s2(g);
+    double *s = g->own + of - S, e2 = e * e, now = s2(g, of);
+
+    if (g->own[ROUNDS] > FEW && e2 > S_CLIP * now)
+        e2 = S_CLIP * now;
+    s[S] = S_FORGET * s[S] + e2;
+    s[S_N] = S_FORGET * s[S_N] + 1;
+    s[S_LONG] = S_LONG_FORGET * s[S_LONG] + e2;
+    s[S_LONG_N] = S_LONG_FORGET * s[S_LONG_N] + 1;
+    if (g->own[ROUNDS] <= FEW)
+        s[S_MIN] = s2(g, of);
+    else if (s[S_LONG] / s[S_LONG_N] < s[S_MIN])
+        s[S_MIN] = s[S_LONG] / s[S_LONG_N];
+    if (!(s[S_MIN] > 0)) /* the first rewards were all the same: nothing is known of s yet */
+        s[S_MIN] = s[S_LONG] / s[S_LONG_N];
+}
+
+/* e: the residual by the baseline in the ticket; e_E: by that of now. */
+static void update_scales(gbose *g, const struct note *note, double e, double e_E)
+{
+    double *own = g->own, w = has_E(g) ? weight(g, E_S) : note->w;
 
     if (note->p < 1) {
-        own[S_COIN] = S_COIN_FORGET * own[S_COIN] + e2;
+        own[S_COIN] = S_COIN_FORGET * own[S_COIN] + e * e;
         own[S_COIN_N] = S_COIN_FORGET * own[S_COIN_N] + 1;
         own[COINS]++;
     }
-    own[CLOCK] = g->set.forget * own[CLOCK] + note->w * note->w;
+    own[CLOCK] = g->set.forget * own[CLOCK] + w * w;
     own[ROUNDS]++;
-    if (own[ROUNDS] > FEW && e2 > S_CLIP * now)
-        e2 = S_CLIP * now;
-    own[S] = S_FORGET * own[S] + e2;
-    own[S_N] = S_FORGET * own[S_N] + 1;
-    own[S_LONG] = S_LONG_FORGET * own[S_LONG] + e2;
-    own[S_LONG_N] = S_LONG_FORGET * own[S_LONG_N] + 1;
-    if (own[ROUNDS] <= FEW)
-        own[S_MIN] = s2(g);
-    else if (own[S_LONG] / own[S_LONG_N] < own[S_MIN])
-        own[S_MIN] = own[S_LONG] / own[S_LONG_N];
-    if (!(own[S_MIN] > 0)) /* the first rewards were all the same: nothing is known of s yet */
-        own[S_MIN] = own[S_LONG] / own[S_LONG_N];
+    update_scale(g, S, e);
+    if (has_E(g))
+        update_scale(g, E_S, e_E);
     own[SCORE2] = own[ROUNDS] > 1 ? SCALE_FORGET * own[SCORE2] + (1 - SCALE_FORGET) * note->best * note->best
                                   : note->best * note->best;
 }
@@ -496,11 +517,36 @@ static void tell_watch(const gbose *g, const struct note *note, const double *b,
     gbose__watch_learn(&w, &round, g->set.forget);
 }
 
+/* What E learns: x in g->level.x, where b_best was, and the response. bhat is scratch for a row of zeros. Returns the
+ * residual. */
+static double look_back(const gbose *g, const struct note *note, const double *round, const double *b,
+                        double reward, double *bhat, double *y)
+{
+    struct gbose__trackers t = trackers(g);
+    struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
+    const double *mu = in_use(g)->mu;
+    double *x = g->level.x, phi[GBOSE__MAX_PHI], rhat, seen, best, react;
+
+    features(g, phi, note->best, note->clock, round);
+    rhat = clip(gbose__tracker_predict(&leader, phi, bhat), GBOSE_MAX_INPUT);
+    for (size_t i = 0; i < g->dim; i++)
+        bhat[i] = clip(bhat[i], GBOSE_MAX_INPUT);
+    seen = gbose__dot(bhat, mu, g->model.stride);
+    best = gbose__dot(x, mu, g->model.stride);
+    react = reaction(g, &leader, phi);
+    for (size_t i = 0; i < g->dim; i++)
+        x[i] = b[i] - bhat[i] + react * (x[i] - bhat[i]);
+    *y = reward - clip(rhat - react * (best - seen), GBOSE_MAX_INPUT);
+    return clip(reward - clip(rhat - seen, GBOSE_MAX_INPUT) -
+                    clip(gbose__dot(b, mu, g->model.stride), E_MOST),
+                E_MOST);
+}
+
 static void learn(gbose *g, struct gbose__reader r, double reward)
 {
     struct note note;
     double *b = g->model.work, *own = g->own; /* work: two rows, free until a term is added */
-    double round[GBOSE__MAX_ROUND];
+    double round[GBOSE__MAX_ROUND], y = 0, e_E = 0, w = weight(g, E_S);
 
     gbose__get_doubles(&r, (double *)&note, NOTE);
     memset(b, 0, 2 * g->model.stride * sizeof *b);
@@ -509,6 +555,8 @@ static void learn(gbose *g, struct gbose__reader r, double reward)
     if (has_E(g))
         gbose__get_doubles(&r, g->level.x, g->dim);
     gbose__get_doubles(&r, round, g->set.round);
+    if (has_E(g))
+        e_E = look_back(g, &note, round, b, reward, b + g->model.stride, &y);
     update_trackers(g, &note, round, b, reward, b + g->model.stride);
 
     tell_watch(g, &note, b, reward);
@@ -532,10 +580,10 @@ static void learn(gbose *g, struct gbose__reader r, double reward)
         else if (own[D] < 0)
             own[USE_E] = 1;
         gbose__ridge_begin(&g->level);
-        gbose__ridge_term(&g->level, g->level.x, note.w * note.w, note.w * note.w * (reward - note.offset_E));
+        gbose__ridge_term(&g->level, g->level.x, w * w, w * w * y);
     }
     update_round_scales(g, round);
-    update_scales(g, &note, clip(reward - note.vhat - note.score, E_MOST));
+    update_scales(g, &note, clip(reward - note.vhat - note.score, E_MOST), e_E);
 }
 
 /* ---- keeping and sharing ---- */
