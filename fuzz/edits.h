@@ -57,7 +57,7 @@ static inline int has_option(const gbose_info *info, const char *name, size_t le
 static inline gbose *choose_learner(struct input *in)
 {
     static const char *const options[] = {"seed=2",     "intercept=1", "intercept=0", "forget=0.9",
-                                          "lambda=0.5", "safe=1",      "round=2"};
+                                          "lambda=0.5", "safe=1",      "round=2",     "width=certified"};
     const gbose_info *info;
     const char *option;
     size_t n = 0;

@@ -216,7 +216,10 @@ GBOSE_API const double *gbose_coef(const gbose *g);
 
 /* sqrt(x' B^-1 x), the uncertainty along x (gbose_dim(g) doubles) in units of the noise. NaN if x holds a
  * NaN. For the linear learners B is that of the regression with its intercept, and x has 0 there: it is the
- * uncertainty of x'mu without the intercept. */
+ * uncertainty of x'mu without the intercept.
+ * With gbose-auto:width=certified it is another thing, a bound in units of the reward: with probability 1 - delta,
+ * |x'(gbose_coef(g) - mu)| <= gbose_width(g, x) for all x and at all times, under the assumptions on the learner's page.
+ * It then allocates for the call, and is infinite, which is a bound as well, when there is no memory. */
 GBOSE_API double gbose_width(const gbose *g, const double *x);
 
 /* The number of rewards learned, those of merged learners included. */

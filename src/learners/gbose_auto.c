@@ -6,7 +6,7 @@
  * tossed between the two survivors farthest apart. What is added:
  *
  * 1. Baseline. Trackers predict the reward and the context of the arm played from features of the round: none (a
- *    level), functions of the best estimated score m, or the caller's own; each is a least squares with its own
+ *    level), the time, functions of the best estimated score m, or the caller's own; each is a least squares with its own
  *    forgetting. The one with the least discounted error e = (r - rhat) - (b_a - bhat)'mu leads, and
  *    vhat = rhat - bhat'mu. It is fixed when the arm is drawn, so X (r - vhat - bbar'mu) is unbiased whatever
  *    vhat is.
@@ -17,6 +17,9 @@
  *    the reward by b_a + v' b_best, b_best the context of the best arm. E regresses on that (a step of Gauss and
  *    Newton), less its prediction. When v takes back what the best arm gains, v' = -1 and rounds with one survivor
  *    say nothing; regressed on b_a they would say that mu is zero.
+ *    With rewards that come late, E's predictions are those of the time of learning: by then others drawn at about the
+ *    same time have come in, and say more than what was known at the draw. O must not look back like that: what others say may
+ *    depend on the coin. So each has its own residuals below. When rewards come at once, both are the same.
  * 4. Test. X is random whatever v does, so the difference D of the squared errors with which E and O predict
  *    coins, in units of the residual variance, is a fair comparison. E chooses until D >= D_HIGH, then O does
  *    until D < 0. One coin moves D by D_STEP at the most.
@@ -32,10 +35,14 @@
  *
  *   O          g->model        lambda I + sum w X X'; gbose_coef() is its estimate, unbiased
  *   E          g->level        lambda I + sum w^2 x x'; dim 0 with safe=1
+ *   H          g->level        in E's place with width=certified
  *   pi         round->pmf      on the pair
  *   trackers   g->own          behind the NUMBERS below
  *
  * safe=1: E, and with it every round with one survivor, is never used; the estimate that chooses is O.
+ * width=certified: as safe=1, but all weights are 1, and the filter's width is a bound that is proved
+ * (learners/certified.h). It lets nearly all arms live for long; as the proof is for any pair and any coin that are
+ * chosen before the draw, they are the best arm and the survivor farthest from it, and f is still that of the coin.
  *
  * None of the constants has a unit: rewards may be rescaled, and contexts together with lambda. They were chosen on
  * repetitions of seed 101 (docs/learners/gbose-auto.md). */
@@ -48,6 +55,7 @@
 #include "core/arms.h"
 #include "core/kernels.h"
 #include "core/normal.h"
+#include "learners/certified.h"
 #include "learners/trackers.h"
 #include "learners/watch.h"
 
@@ -74,8 +82,9 @@
 #define S_ROOM 2.0  /* s^2 may be so many times s_min^2 before weights fall */
 #define S_CLIP 16.0 /* e^2 counts at most this often s^2 */
 #define LOSS_FORGET 0.98
-#define LEAD 1.02 /* the leading tracker changes when another one is better by this factor */
-#define SETTLE 5  /* rounds for each feature before a tracker may lead */
+#define LEAD 1.02         /* the leading tracker changes when another one is better by this factor */
+#define TREND_SCALE 100.0 /* rounds that are a unit of time to a tracker: as many as it remembers */
+#define SETTLE 5          /* rounds for each feature before a tracker may lead */
 #define SCALE_FORGET 0.999
 #define REACTION_MOST 2.0
 #define ROUND_FORGET                                                                                         \
@@ -92,28 +101,33 @@ enum {
     CLOCK,  /* sum of E's weights, forgetting as the regressions do */
     LEADER, /* which tracker */
     D,
-    S, /* sums of e^2 and of 1, discounted: short, long, in coin rounds */
+    S, /* sums of e^2 and of 1, discounted: short, long. e is by the baseline in the ticket, for O */
     S_N,
     S_LONG,
     S_LONG_N,
-    S_COIN,
+    S_MIN, /* squared */
+    E_S,   /* the same for E: e is by the baseline of the time of learning */
+    E_S_N,
+    E_S_LONG,
+    E_S_LONG_N,
+    E_S_MIN,
+    S_COIN, /* as S, in rounds with a coin */
     S_COIN_N,
-    S_MIN,  /* squared */
     SCORE2, /* discounted mean of m^2, which scores are scaled by as features */
     ROUNDS, /* learned */
     NUMBERS
 };
 
-/* The note in a ticket: these, the features of the round as the caller gave them, then b_a, X and, unless safe=1, E's
- * x, of dim numbers each. */
+/* The note in a ticket: these, the features of the round as the caller gave them, then b_a, X and, if there is an E,
+ * b_best, of dim numbers each. */
 struct note {
-    double coin; /* 1, or 0 and X = 0 */
-    double w;    /* weight of O's term; its square is that of E's */
+    double p; /* of the arm; 1: no coin, and X = 0 */
+    double w; /* weight of O's term */
     double vhat;
-    double offset_E;     /* E's response is the reward less this */
     double score;        /* of the arm, by the estimate in use */
     double base, base_O; /* bbar'mu by the estimate in use, and by O */
     double x_O, x_E;     /* X'mu by O and by E */
+    double clock;        /* rewards learned here before the arm was drawn */
     double best;         /* of all arms' scores, by the estimate in use */
 };
 #define NOTE (sizeof(struct note) / sizeof(double))
@@ -127,6 +141,11 @@ static double clip(double x, double most)
 static double larger(double a, double b)
 {
     return a > b ? a : b;
+}
+
+static int has_E(const gbose *g)
+{
+    return !g->set.safe && !g->set.certified;
 }
 
 static struct gbose__trackers trackers(const gbose *g)
@@ -149,9 +168,11 @@ static int init(gbose *g)
 {
     struct gbose__trackers t = trackers(g);
 
-    g->own[USE_E] = !g->set.safe;
+    g->own[USE_E] = has_E(g);
     gbose__trackers_init(&t);
-    return g->set.safe ? GBOSE_OK : gbose__ridge_init(&g->level, g->dim, g->set.lambda, g->set.forget);
+    if (!has_E(g) && !g->set.certified)
+        return GBOSE_OK;
+    return gbose__ridge_init(&g->level, g->dim, g->set.lambda, g->set.forget); /* E, or H */
 }
 
 static const struct gbose__ridge *in_use(const gbose *g)
@@ -167,11 +188,12 @@ static double scaled(double value, double mean_square)
     return scale > 0 ? clip(value / scale, GBOSE__PHI_MOST) : 0;
 }
 
-static void features(const gbose *g, double *phi, double best, const double *round)
+static void features(const gbose *g, double *phi, double best, double clock, const double *round)
 {
     const double *mean = g->own + NUMBERS, *variance = mean + g->set.round;
 
     phi[GBOSE__PHI_BEST] = scaled(best, g->own[SCORE2]);
+    phi[GBOSE__PHI_TIME] = clock / TREND_SCALE;
     phi[GBOSE__PHI_ROOT] = sqrt(fabs(phi[GBOSE__PHI_BEST]));
     for (size_t i = 0; i < g->set.round; i++)
         phi[GBOSE__PHI_ROUND + i] = variance[i] > 0 ? scaled(round[i] - mean[i], variance[i]) : 0;
@@ -192,26 +214,30 @@ static void update_round_scales(gbose *g, const double *round)
 
 /* ---- a decision ---- */
 
-static double s2(const gbose *g)
+/* `of` is S or E_S. */
+static double s2(const gbose *g, size_t of)
 {
-    return g->own[S_N] > 0 ? g->own[S] / g->own[S_N] : 0;
+    const double *s = g->own + of - S;
+
+    return s[S_N] > 0 ? s[S] / s[S_N] : 0;
 }
 
-static double weight(const gbose *g)
+static double weight(const gbose *g, size_t of)
 {
-    double now = s2(g), room = S_ROOM * g->own[S_MIN];
+    double now = s2(g, of), room = S_ROOM * g->own[of + S_MIN - S];
 
-    return g->own[ROUNDS] > FEW && now > room ? room / now : 1;
+    return g->own[ROUNDS] > FEW && now > room && !g->set.certified ? room / now : 1;
 }
 
 /* In units of the filter: infinite before the first residual. */
 static double sigma(const gbose *g)
 {
     const double *own = g->own;
+    size_t of = own[USE_E] > 0 ? E_S : S;
 
     if (!(own[ROUNDS] > 0))
         return GBOSE__LARGEST;
-    return sqrt(own[ROUNDS] > FEW ? own[S_MIN] : s2(g));
+    return sqrt(own[ROUNDS] > FEW ? own[of + S_MIN - S] : s2(g, of));
 }
 
 /* f(h) / h where u is small: it is nowhere less. */
@@ -259,6 +285,44 @@ static size_t keep_near(const gbose *g, struct gbose__round *round, size_t best,
     return kept;
 }
 
+/* How far arm j may be behind arm i for sure; radius: of the bound (learners/certified.h). */
+static double certified_width(const gbose *g, struct gbose__round *round, double radius, size_t i, size_t j)
+{
+    const double *a = round->image + i * round->stride, *b = round->image + j * round->stride;
+
+    for (size_t k = 0; k < round->stride; k++)
+        round->matrix[k] = a[k] - b[k];
+    return gbose__certified_bound(g, radius, round->matrix);
+}
+
+/* The arms that are not behind the best one for sure. */
+static void certified_survivors(const gbose *g, struct gbose__round *round, size_t best)
+{
+    double radius = gbose__certified_radius(g);
+
+    gbose__ridge_apply(&g->model, round->image, round->context, NULL, round->n);
+    round->n_live = 0;
+    for (size_t i = 0; i < round->n; i++)
+        if (i == best || !(round->aside[best] - round->aside[i] > certified_width(g, round, radius, best, i)))
+            round->live[round->n_live++] = i;
+}
+
+/* The best arm and the survivor farthest from it; there must be two. */
+static void with_best(const struct gbose__round *round, size_t best, size_t *k, size_t *l)
+{
+    double most = -1;
+
+    *k = best;
+    for (size_t i = 0; i < round->n_live; i++) {
+        double h2 = gbose__distance2(round->image + best * round->stride,
+                                     round->image + round->live[i] * round->stride, round->stride);
+        if (round->live[i] != best && !(h2 <= most)) {
+            most = h2;
+            *l = round->live[i];
+        }
+    }
+}
+
 /* The arms that are at most f behind the best one. R is at most reach, so that contexts alone rule most of them
  * out, and images, dim times as dear, are formed of the rest. */
 static void survivors(const gbose *g, struct gbose__round *round, size_t best)
@@ -293,7 +357,7 @@ static void decide(const gbose *g, struct gbose__round *round)
 
     /* aside: scores by the estimate in use; swing: those by E */
     memset(round->pmf, 0, round->n * sizeof *round->pmf);
-    if (g->level.dim)
+    if (has_E(g))
         gbose__kernels->dots(round->swing, round->context, g->level.mu, round->n, round->stride);
     else
         memset(round->swing, 0, round->n * sizeof *round->swing);
@@ -301,12 +365,18 @@ static void decide(const gbose *g, struct gbose__round *round)
     if (!gbose__kernels->within(round->swing, round->n, SCORE_MOST))
         return; /* no probabilities, and the decision is refused */
     best = gbose__argmax(round->aside, round->n);
-    survivors(g, round, best);
+    if (g->set.certified)
+        certified_survivors(g, round, best);
+    else
+        survivors(g, round, best);
     if (round->n_live == 1) {
         round->pmf[best] = 1;
         return;
     }
-    gbose__farthest(round, &k, &l);
+    if (g->set.certified)
+        with_best(round, best, &k, &l);
+    else
+        gbose__farthest(round, &k, &l);
     if (round->aside[l] > round->aside[k]) {
         size_t swap = k;
         k = l;
@@ -350,29 +420,28 @@ static void explain(const gbose *g, struct gbose__round *round, size_t arm)
     struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
     size_t best = gbose__argmax(round->aside, round->n);
     const double *b = round->context + arm * round->stride, *b_best = round->context + best * round->stride;
-    double *bhat = round->matrix, *x = round->centre, phi[GBOSE__MAX_PHI], rhat, seen, react, mean_O, mean_E;
+    double *bhat = round->matrix, *x = round->centre, phi[GBOSE__MAX_PHI], rhat, seen, mean_O, mean_E;
 
+    note.clock = (double)g->model.steps;
     note.best = clip(round->aside[best], E_MOST);
-    features(g, phi, note.best, round->feature);
+    features(g, phi, note.best, note.clock, round->feature);
     rhat = clip(gbose__tracker_predict(&leader, phi, bhat), GBOSE_MAX_INPUT);
     if (!gbose__kernels->within(bhat, round->stride, GBOSE_MAX_INPUT))
         for (size_t i = 0; i < round->stride; i++)
             bhat[i] = clip(bhat[i], GBOSE_MAX_INPUT);
     seen = gbose__dot(bhat, in_use(g)->mu, round->stride);
-    react = reaction(g, &leader, phi);
     note.vhat = clip(rhat - seen, GBOSE_MAX_INPUT);
-    note.offset_E = clip(rhat - react * (round->aside[best] - seen), GBOSE_MAX_INPUT);
     note.score = clip(round->aside[arm], E_MOST);
-    note.w = weight(g);
+    note.w = weight(g, S);
     mean_O = mean_of(round, round->score);
     mean_E = mean_of(round, round->swing);
     note.base = clip(g->own[USE_E] > 0 ? mean_E : mean_O, E_MOST);
     note.base_O = clip(mean_O, GBOSE_MAX_INPUT);
     note.x_O = clip(round->score[arm] - mean_O, E_MOST);
     note.x_E = clip(round->swing[arm] - mean_E, E_MOST);
-    note.coin = round->pmf[arm] < 1;
+    note.p = round->pmf[arm];
 
-    if (note.coin > 0) {
+    if (note.p < 1) {
         size_t other = round->live[arm == round->live[0]];
         const double *b_other = round->context + other * round->stride;
 
@@ -385,21 +454,18 @@ static void explain(const gbose *g, struct gbose__round *round, size_t arm)
     gbose__put_doubles(&round->writer, round->feature, g->set.round);
     gbose__put_doubles(&round->writer, b, g->dim);
     gbose__put_doubles(&round->writer, x, g->dim);
-    if (g->level.dim) {
-        for (size_t i = 0; i < round->stride; i++)
-            x[i] = b[i] - bhat[i] + react * (b_best[i] - bhat[i]);
-        gbose__put_doubles(&round->writer, x, g->dim);
-    }
+    if (has_E(g))
+        gbose__put_doubles(&round->writer, b_best, g->dim);
 }
 
 /* ---- a reward ---- */
 
 static size_t note_words(const gbose *g)
 {
-    return NOTE + (g->level.dim ? 3 : 2) * g->dim + g->set.round;
+    return NOTE + (has_E(g) ? 3 : 2) * g->dim + g->set.round;
 }
 
-/* Leaves b_a, X and E's x where learn() wants them. */
+/* Leaves b_a, X and b_best where learn() wants them. */
 static int note_is_sane(const gbose *g, struct gbose__reader r)
 {
     struct note note;
@@ -407,9 +473,9 @@ static int note_is_sane(const gbose *g, struct gbose__reader r)
     int fine;
 
     gbose__get_doubles(&r, (double *)&note, NOTE);
-    fine = (note.coin == 0 || note.coin == 1) && note.w >= 0 && note.w <= 1;
-    fine &= fabs(note.vhat) <= GBOSE_MAX_INPUT && fabs(note.offset_E) <= GBOSE_MAX_INPUT &&
-            fabs(note.base_O) <= GBOSE_MAX_INPUT;
+    fine = note.p > 0 && note.p <= 1 && note.w >= 0 && note.w <= 1;
+    fine &= fabs(note.vhat) <= GBOSE_MAX_INPUT && fabs(note.base_O) <= GBOSE_MAX_INPUT;
+    fine &= note.clock >= 0 && note.clock <= 1e18;
     fine &= fabs(note.score) <= E_MOST && fabs(note.base) <= E_MOST && fabs(note.x_O) <= E_MOST &&
             fabs(note.x_E) <= E_MOST && fabs(note.best) <= E_MOST;
     gbose__get_doubles(&r, round, g->set.round);
@@ -418,9 +484,9 @@ static int note_is_sane(const gbose *g, struct gbose__reader r)
     fine &= gbose__kernels->within(b, g->model.stride, GBOSE_MAX_INPUT);
     gbose__get_doubles(&r, g->model.x, g->dim);
     fine &= gbose__kernels->within(g->model.x, g->model.stride, 2 * GBOSE_MAX_INPUT);
-    if (g->level.dim) {
+    if (has_E(g)) {
         gbose__get_doubles(&r, g->level.x, g->dim);
-        fine &= gbose__kernels->within(g->level.x, g->level.stride, 8 * GBOSE_MAX_INPUT);
+        fine &= gbose__kernels->within(g->level.x, g->level.stride, GBOSE_MAX_INPUT);
     }
     return fine && !r.bad;
 }
@@ -435,7 +501,7 @@ static void update_trackers(gbose *g, const struct note *note, const double *rou
     size_t count = gbose__trackers_count(t.round), leader = (size_t)own[LEADER], best = leader;
     const double *least = NULL, *lead = NULL;
 
-    features(g, phi, note->best, round);
+    features(g, phi, note->best, note->clock, round);
     gbose__trackers_see(&t, rows, in_use(g)->mu);
     for (; v.k < count; seen += 1 + v.q, gbose__tracker_next(&t, &v)) {
         double e = clip(reward - note->score - gbose__tracker_baseline(&v, phi, seen), E_MOST);
@@ -456,7 +522,7 @@ static void update_trackers(gbose *g, const struct note *note, const double *rou
 /* The comparison of E with O on a coin, before either has learned from it. */
 static void compare(gbose *g, const struct note *note, double reward)
 {
-    double *own = g->own, now = s2(g), coins, y = reward - note->vhat - note->base, e_E, e_O;
+    double *own = g->own, now = s2(g, S), coins, y = reward - note->vhat - note->base, e_E, e_O;
 
     if (own[COINS] < D_COINS * (double)g->dim)
         return;
@@ -470,31 +536,50 @@ static void compare(gbose *g, const struct note *note, double reward)
     own[D] = fmin(D_MOST, fmax(D_LEAST, own[D]));
 }
 
-static void update_scales(gbose *g, const struct note *note, double e)
+/* `of` is S or E_S; the round has been counted. */
+static void update_scale(gbose *g, size_t of, double e)
 {
-    double *own = g->own, e2 = e * e, now = s2(g);
+    double *s = g->own + of - S, e2 = e * e, now = s2(g, of);
 
-    if (note->coin > 0) {
-        own[S_COIN] = S_COIN_FORGET * own[S_COIN] + e2;
+    if (g->own[ROUNDS] > FEW && e2 > S_CLIP * now)
+        e2 = S_CLIP * now;
+    s[S] = S_FORGET * s[S] + e2;
+    s[S_N] = S_FORGET * s[S_N] + 1;
+    s[S_LONG] = S_LONG_FORGET * s[S_LONG] + e2;
+    s[S_LONG_N] = S_LONG_FORGET * s[S_LONG_N] + 1;
+    if (g->own[ROUNDS] <= FEW)
+        s[S_MIN] = s2(g, of);
+    else if (s[S_LONG] / s[S_LONG_N] < s[S_MIN])
+        s[S_MIN] = s[S_LONG] / s[S_LONG_N];
+    if (!(s[S_MIN] > 0)) /* the first rewards were all the same: nothing is known of s yet */
+        s[S_MIN] = s[S_LONG] / s[S_LONG_N];
+}
+
+/* e: the residual by the baseline in the ticket; e_E: by that of now. */
+static void update_scales(gbose *g, const struct note *note, double e, double e_E)
+{
+    double *own = g->own, w = has_E(g) ? weight(g, E_S) : note->w;
+
+    if (note->p < 1) {
+        own[S_COIN] = S_COIN_FORGET * own[S_COIN] + e * e;
         own[S_COIN_N] = S_COIN_FORGET * own[S_COIN_N] + 1;
         own[COINS]++;
     }
-    own[CLOCK] = g->set.forget * own[CLOCK] + note->w * note->w;
+    own[CLOCK] = g->set.forget * own[CLOCK] + w * w;
     own[ROUNDS]++;
-    if (own[ROUNDS] > FEW && e2 > S_CLIP * now)
-        e2 = S_CLIP * now;
-    own[S] = S_FORGET * own[S] + e2;
-    own[S_N] = S_FORGET * own[S_N] + 1;
-    own[S_LONG] = S_LONG_FORGET * own[S_LONG] + e2;
-    own[S_LONG_N] = S_LONG_FORGET * own[S_LONG_N] + 1;
-    if (own[ROUNDS] <= FEW)
-        own[S_MIN] = s2(g);
-    else if (own[S_LONG] / own[S_LONG_N] < own[S_MIN])
-        own[S_MIN] = own[S_LONG] / own[S_LONG_N];
-    if (!(own[S_MIN] > 0)) /* the first rewards were all the same: nothing is known of s yet */
-        own[S_MIN] = own[S_LONG] / own[S_LONG_N];
+    update_scale(g, S, e);
+    if (has_E(g))
+        update_scale(g, E_S, e_E);
     own[SCORE2] = own[ROUNDS] > 1 ? SCALE_FORGET * own[SCORE2] + (1 - SCALE_FORGET) * note->best * note->best
                                   : note->best * note->best;
+}
+
+/* r - c, O's response. */
+static double response(const gbose *g, const struct note *note, double reward)
+{
+    if (g->set.certified)
+        return reward - gbose__certified_baseline(&g->set, note->vhat + note->base_O);
+    return reward - note->vhat - note->base_O;
 }
 
 static void tell_watch(const gbose *g, const struct note *note, const double *b, double reward)
@@ -504,10 +589,9 @@ static void tell_watch(const gbose *g, const struct note *note, const double *b,
                                    .b = b,
                                    .shift = clip(reward - note->score, E_MOST),
                                    .residual = clip(reward - note->vhat - note->score, E_MOST),
-                                   .coin = note->coin > 0,
+                                   .coin = note->p < 1,
                                    .w = note->w,
-                                   .coin_residual =
-                                       clip(reward - note->vhat - note->base_O - note->x_O, E_MOST)};
+                                   .coin_residual = clip(response(g, note, reward) - note->x_O, E_MOST)};
 
     gbose__watch_learn(&w, &round, g->set.forget);
 }
@@ -516,40 +600,74 @@ static void tell_watch(const gbose *g, const struct note *note, const double *b,
  * limit, which would bias it. */
 static double believable(const gbose *g, double response)
 {
-    double expected = gbose__dot(g->level.x, g->level.mu, g->model.stride), most = E_SURPRISE * sqrt(s2(g));
+    double expected = gbose__dot(g->level.x, g->level.mu, g->model.stride),
+           most = E_SURPRISE * sqrt(s2(g, E_S));
 
     return g->own[ROUNDS] > FEW ? expected + clip(response - expected, most) : response;
+}
+
+/* What E learns: x in g->level.x, where b_best was, and the response. bhat is scratch for a row of zeros. Returns the
+ * residual. */
+static double look_back(const gbose *g, const struct note *note, const double *round, const double *b,
+                        double reward, double *bhat, double *y)
+{
+    struct gbose__trackers t = trackers(g);
+    struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
+    const double *mu = in_use(g)->mu;
+    double *x = g->level.x, phi[GBOSE__MAX_PHI], rhat, seen, best, react;
+
+    features(g, phi, note->best, note->clock, round);
+    rhat = clip(gbose__tracker_predict(&leader, phi, bhat), GBOSE_MAX_INPUT);
+    for (size_t i = 0; i < g->dim; i++)
+        bhat[i] = clip(bhat[i], GBOSE_MAX_INPUT);
+    seen = gbose__dot(bhat, mu, g->model.stride);
+    best = gbose__dot(x, mu, g->model.stride);
+    react = reaction(g, &leader, phi);
+    for (size_t i = 0; i < g->dim; i++)
+        x[i] = b[i] - bhat[i] + react * (x[i] - bhat[i]);
+    *y = reward - clip(rhat - react * (best - seen), GBOSE_MAX_INPUT);
+    return clip(reward - clip(rhat - seen, GBOSE_MAX_INPUT) -
+                    clip(gbose__dot(b, mu, g->model.stride), E_MOST),
+                E_MOST);
 }
 
 static void learn(gbose *g, struct gbose__reader r, double reward)
 {
     struct note note;
     double *b = g->spare, *own = g->own;
-    double round[GBOSE__MAX_ROUND];
+    double round[GBOSE__MAX_ROUND], y = 0, e_E = 0, w = weight(g, E_S);
 
     gbose__get_doubles(&r, (double *)&note, NOTE);
     gbose__get_doubles(&r, round, g->set.round);
+    if (has_E(g))
+        e_E = look_back(g, &note, round, b, reward, b + g->model.stride, &y);
     update_trackers(g, &note, round, b, reward, b + g->model.stride);
 
     tell_watch(g, &note, b, reward);
 
     gbose__ridge_begin(&g->model);
-    if (note.coin > 0) {
-        if (g->level.dim)
+    if (note.p < 1) {
+        if (has_E(g))
             compare(g, &note, reward);
-        gbose__ridge_term(&g->model, g->model.x, note.w, note.w * (reward - note.vhat - note.base_O));
+        gbose__ridge_term(&g->model, g->model.x, note.w, note.w * response(g, &note, reward));
     }
-    if (g->level.dim) {
+    if (g->set.certified) {
+        gbose__ridge_begin(&g->level);
+        if (note.p < 1) {
+            double c = gbose__certified_baseline(&g->set, note.vhat + note.base_O);
+            gbose__ridge_term(&g->level, g->model.x, gbose__certified_weight(&g->set, note.p, c), 0);
+        }
+    }
+    if (has_E(g)) {
         if (own[D] >= D_HIGH)
             own[USE_E] = 0;
         else if (own[D] < 0)
             own[USE_E] = 1;
         gbose__ridge_begin(&g->level);
-        gbose__ridge_term(&g->level, g->level.x, note.w * note.w,
-                          note.w * note.w * believable(g, reward - note.offset_E));
+        gbose__ridge_term(&g->level, g->level.x, w * w, w * w * believable(g, y));
     }
     update_round_scales(g, round);
-    update_scales(g, &note, clip(reward - note.vhat - note.score, E_MOST));
+    update_scales(g, &note, clip(reward - note.vhat - note.score, E_MOST), e_E);
 }
 
 /* ---- keeping and sharing ---- */
@@ -563,7 +681,7 @@ static int own_is_sane(const gbose *g)
                own[LEADER] == floor(own[LEADER]);
 
     fine &= gbose__kernels->within(own, g->n_own, 1e300); /* what is only padding, too */
-    fine &= own[USE_E] == 0 || (own[USE_E] == 1 && g->level.dim);
+    fine &= own[USE_E] == 0 || (own[USE_E] == 1 && has_E(g));
     fine &= own[D] >= D_LEAST && own[D] <= D_MOST;
     for (size_t i = 0; i < NUMBERS; i++)
         fine &= i == D || (own[i] >= 0 && own[i] <= 1e300);
@@ -601,11 +719,37 @@ static int diagnose(const gbose *g, gbose_diagnosis *out)
     return GBOSE_OK;
 }
 
+static double width_of(const gbose *g, const double *x)
+{
+    return g->set.certified ? gbose__certified_width(g, x) : gbose__ridge_width(&g->model, x, g->dim);
+}
+
+static int check(const struct gbose__settings *set, gbose_error *err)
+{
+    if (set->certified && set->forget < 1)
+        return gbose__fail(err, GBOSE_ESPEC, "width=certified has no proof for forget=%g; it needs forget=1",
+                           set->forget);
+    return GBOSE_OK;
+}
+
 static const gbose_option options[] = {
     {"safe", GBOSE_INTEGER, 0, 1, NULL, "0",
      "1: never use rounds with one survivor; the estimate that chooses is then unbiased whatever v does"},
     {"round", GBOSE_INTEGER, 0, GBOSE__MAX_ROUND, NULL, "0",
      "number of features of the round, which gbose_decide_in() takes: what may move the rewards of all arms"},
+    {"width", GBOSE_WORD, 0, 0, "auto|certified", "auto",
+     "how far an arm may be behind the best: 'auto', by the data, or 'certified', a bound that is proved "
+     "under the "
+     "assumptions noise, range and norm; it implies safe=1"},
+    {"noise", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "1",
+     "with width=certified: the noise is sub-Gaussian with this proxy (its standard deviation, if it is "
+     "normal)"},
+    {"range", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "1",
+     "with width=certified: the expected reward of an arm, shift and all, is at most this in magnitude"},
+    {"norm", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "1",
+     "with width=certified: the length of mu is at most this"},
+    {"delta", GBOSE_NUMBER, 1e-12, 0.5, NULL, "0.05",
+     "with width=certified: the probability that the bound ever fails"},
     {"lambda", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "0.5",
      "ridge penalty of both regressions"},
     OPTION_FORGET,
@@ -621,11 +765,13 @@ static const struct gbose__extra extra = {
     .own_is_sane = own_is_sane,
     .merged = merged,
     .diagnose = diagnose,
+    .width = width_of,
 };
 
 const struct gbose__learner gbose__gbose_auto = {
     .info = {"gbose-auto", "GBOSE with nothing to tune: baseline, width and efficiency from the data",
              options, GBOSE__COUNT(options)},
+    .check = check,
     .decide = decide,
     .explain = explain,
     .extra = &extra,

@@ -27,7 +27,8 @@ static void read_settings(struct gbose__settings *set, const gbose_info *info,
         double *to;
     } numbers[] = {{"gamma", &set->gamma},     {"lambda", &set->lambda}, {"delta", &set->delta},
                    {"epsilon", &set->epsilon}, {"p_min", &set->p_min},   {"p_max", &set->p_max},
-                   {"forget", &set->forget}};
+                   {"forget", &set->forget},   {"noise", &set->noise},   {"range", &set->range},
+                   {"norm", &set->norm}};
 
     memset(set, 0, sizeof *set);
     for (size_t i = 0; i < info->n_options; i++) {
@@ -45,6 +46,8 @@ static void read_settings(struct gbose__settings *set, const gbose_info *info,
             set->lone = value[i].word;
         if (!strcmp(name, "safe"))
             set->safe = (int)value[i].integer;
+        if (!strcmp(name, "width"))
+            set->certified = value[i].word == 1;
         if (!strcmp(name, "round"))
             set->round = (size_t)value[i].integer;
     }
@@ -193,7 +196,7 @@ const double *gbose_coef(const gbose *g)
 
 double gbose_width(const gbose *g, const double *x)
 {
-    return gbose__ridge_width(&g->model, x, g->dim);
+    return g->kind->extra ? g->kind->extra->width(g, x) : gbose__ridge_width(&g->model, x, g->dim);
 }
 
 uint64_t gbose_rounds(const gbose *g)

@@ -57,9 +57,9 @@ struct gbose__round {
 
 /* The options as numbers, for those that the learner has. */
 struct gbose__settings {
-    double gamma, lambda, delta, horizon, epsilon, p_min, p_max, forget;
+    double gamma, lambda, delta, horizon, epsilon, p_min, p_max, forget, noise, range, norm;
     size_t draws, round;
-    int intercept, lone, safe;
+    int intercept, lone, safe, certified;
 };
 
 /* What a learner has beside its regression: numbers of its own, g->own, that are saved and loaded as they are, and
@@ -76,6 +76,7 @@ struct gbose__extra {
      * at the state they share (NULL: they began new), and `remains` what forgetting has left of it in from. */
     void (*merged)(gbose *into, const gbose *from, const double *common, double remains);
     int (*diagnose)(const gbose *g, gbose_diagnosis *out); /* GBOSE_OK or GBOSE_ENOMEM */
+    double (*width)(const gbose *g, const double *x);      /* gbose_width() */
 };
 
 struct gbose__learner {

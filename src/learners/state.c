@@ -141,8 +141,6 @@ int gbose_merge(gbose *into, const gbose *from)
         return rc;
     if (into->level.dim) {
         rc = gbose__ridge_merge(&level, &into->level, &from->level, old_level);
-        if (rc == GBOSE_ENUMERIC && into->kind->extra) /* it may have been replaced by the model since */
-            rc = gbose__ridge_copy(&level, &model);
         if (rc) {
             gbose__ridge_clear(&model);
             return rc;

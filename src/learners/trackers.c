@@ -10,7 +10,7 @@
 #define PRIOR_LEAST (0.9 * PRIOR)
 #define ROOT_LEAST 0.01 /* keeps the slope of a root finite */
 
-enum { LEVEL, BEST, ROUND, ROUND_BEST };
+enum { LEVEL, TREND, BEST, ROUND, ROUND_BEST };
 
 /* Those with the caller's features come last: without any they are left out. */
 static const struct {
@@ -22,12 +22,13 @@ static const struct {
     {"level", LEVEL, 0.995},
     {"level", LEVEL, 0.85},
     {"level", LEVEL, 0.5},
+    {"trend", TREND, 0.99},
     {"best score", BEST, 0.998},
     {"round features", ROUND, 1},
     {"round features", ROUND, 0.99},
     {"round features and best score", ROUND_BEST, 0.998},
 };
-enum { KINDS = sizeof kinds / sizeof *kinds, WITHOUT_ROUND = 5 };
+enum { KINDS = sizeof kinds / sizeof *kinds, WITHOUT_ROUND = 6 };
 
 size_t gbose__trackers_count(size_t round)
 {
@@ -36,7 +37,7 @@ size_t gbose__trackers_count(size_t round)
 
 static size_t count_features(size_t k, size_t round)
 {
-    static const size_t scores[] = {[LEVEL] = 0, [BEST] = 2, [ROUND] = 0, [ROUND_BEST] = 1};
+    static const size_t scores[] = {[LEVEL] = 0, [TREND] = 1, [BEST] = 2, [ROUND] = 0, [ROUND_BEST] = 1};
 
     return scores[kinds[k].features] + (kinds[k].features >= ROUND ? round : 0);
 }
@@ -52,6 +53,9 @@ static void centred(double *x, const struct gbose__tracker *v, const double *phi
     case BEST:
         x[0] = phi[GBOSE__PHI_BEST] - v->xbar[0];
         x[1] = phi[GBOSE__PHI_ROOT] - v->xbar[1];
+        return;
+    case TREND:
+        x[0] = phi[GBOSE__PHI_TIME] - v->xbar[0];
         return;
     case ROUND:
         for (size_t i = 0; i < v->q; i++)
@@ -174,7 +178,8 @@ int gbose__trackers_are_sane(const struct gbose__trackers *t)
         fine &= *v.n >= 0 && *v.n <= 1e18;
         fine &= *v.turn >= 0 && floor(*v.turn) == *v.turn;
         fine &= *v.turn < (double)v.q || *v.turn == 0;
-        fine &= fabs(*v.rbar) <= most && within(v.xbar, v.q, 2 * GBOSE__PHI_MOST);
+        fine &= fabs(*v.rbar) <= most &&
+                within(v.xbar, v.q, kinds[k].features == TREND ? 1e18 : 2 * GBOSE__PHI_MOST);
         fine &= within(v.root, v.q * (v.q + 1) / 2, 1e3) && within(v.slope_r, v.q, most);
         fine &= within(v.bbar, (1 + v.q) * v.stride, most);
         for (size_t i = 0; i < v.q; i++)

@@ -19,9 +19,9 @@
 
 #include <stddef.h>
 
-/* The features there are, each between -GBOSE__PHI_MOST and GBOSE__PHI_MOST: of the arms' estimated scores the
- * best, and the root of its magnitude; then the caller's own. */
-enum { GBOSE__PHI_BEST, GBOSE__PHI_ROOT, GBOSE__PHI_ROUND };
+/* The features there are, each between -GBOSE__PHI_MOST and GBOSE__PHI_MOST but for the time: of the arms' estimated scores
+ * the best, and the root of its magnitude; the time, of any origin; then the caller's own. */
+enum { GBOSE__PHI_BEST, GBOSE__PHI_ROOT, GBOSE__PHI_TIME, GBOSE__PHI_ROUND };
 #define GBOSE__MAX_ROUND 64
 #define GBOSE__MAX_PHI (GBOSE__PHI_ROUND + GBOSE__MAX_ROUND)
 #define GBOSE__MAX_SEEN (8 + 2 + 3 * GBOSE__MAX_ROUND + 1)

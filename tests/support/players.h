@@ -20,7 +20,7 @@ enum flavour {
     PLAIN = 0,
     INTERCEPT =
         1,     /* also with each option that changes what is kept: the intercept the other way round than its
-                      default, safe=1, round=2 */
+                      default, safe=1, round=2, width=certified */
     FORGET = 2 /* also with forget=0.97, alone and with INTERCEPT */
 };
 

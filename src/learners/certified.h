@@ -1,0 +1,58 @@
+/* The width of gbose-auto with width=certified: a confidence set for the orthogonal regression that holds at all times.
+ *
+ * A coin between b_k and b_l shows arm a with probability p, known before the draw, and X = b_a - bbar. Let F be all that
+ * is known before the coin, c the baseline, fixed by F, and m = v + bbar'mu - c. Then r - c = X'mu + m + noise.
+ * Assumed, given F:
+ *
+ *     noise   E exp(s noise) <= exp(s^2 R^2 / 2) for all s, whichever arm is drawn         option noise = R
+ *     range   |v + b'mu| <= L for every arm; c is clipped to [-L, L], so |m| <= M = L + |c|   option range = L
+ *     norm    |mu| <= N                                                                     option norm = N
+ *
+ * and v fixed by F: it may depend on all of the past and on the arms, not on the coin.
+ *
+ *     G     = lambda I + sum X X'         theta = G^-1 sum X (r - c)
+ *     Sigma = E[X X' | F] = p (1 - p) z z' with z = b_k - b_l; as X = (1 - p) z or its like, Sigma = p / (1 - p) X X'
+ *     H     = h I + sum [(R^2 + M^2/3) X X' + (2 M^2/3) Sigma]
+ *
+ * With probability 1 - delta, for all rounds and all x:
+ *
+ *     |x'(theta - mu)| <= sqrt(log(det H / h^d) + 2 log(1 / delta)) |G^-1 x|_H  +  lambda N |G^-1 x|
+ *
+ * Proof. Let S = sum X (m + noise), and y = l'X for a fixed l. Noise first: E exp(y noise) <= exp(R^2 y^2 / 2). Then,
+ * as exp(u - u^2/6) <= 1 + u + u^2/3 for all u (Delyon, Electronic Journal of Probability 14, 2009), and E[y | F] = 0,
+ *
+ *     E exp(y m - M^2 y^2 / 6) <= E exp(y m - (y m)^2 / 6) <= 1 + m^2 E y^2 / 3 <= exp(M^2 l'Sigma l / 3).
+ *
+ * So exp(l'S - l'(H - h I) l / 2) is a supermartingale that begins at 1. Its mean over l ~ N(0, I / h) is one too, and
+ * is (h^d / det H)^(1/2) exp(S'H^-1 S / 2); by Ville's inequality it ever exceeds 1 / delta with probability at most
+ * delta. Last, theta - mu = G^-1 S - lambda G^-1 mu.
+ *
+ * Here h = lambda K^2 with K^2 = R^2 + L^2, and H / K^2 is kept: a regression with prior lambda. Then g->model is G and
+ * g->level is H / K^2; its det is that of the triangle R, H^-1 = R'R / K^2, and |u|_H = K |y| with R'y = u.
+ *
+ * Rewards that come late. In the proof rounds are in the order of their draws. When those learned are the rounds up to
+ * some draw, the bound is that of the proof, in whatever order they came. With rounds still pending it holds at all times
+ * if nothing depends on what is pending: neither contexts and shifts, nor when a reward comes, depend on coins and noises
+ * of rounds that have not been learned. For then the proof goes through in the order of learning. If only the delays are
+ * independent of what happens, it holds at each time with probability 1 - delta, but not at all times at once. If a
+ * reward's delay depends on the reward, rounds that are in have been selected, and nothing holds until the
+ * pending ones are in too. */
+#ifndef GBOSE_LEARNERS_CERTIFIED_H
+#define GBOSE_LEARNERS_CERTIFIED_H
+
+#include "learners/learner.h"
+
+/* The baseline, clipped, and the weight of X X' in H / K^2 for an arm that was drawn with probability p < 1. */
+double gbose__certified_baseline(const struct gbose__settings *set, double c);
+double gbose__certified_weight(const struct gbose__settings *set, double p, double c);
+
+/* What of the bound is the same for all x: K sqrt(log(det H / h^d) + 2 log(1 / delta)). */
+double gbose__certified_radius(const gbose *g);
+
+/* The bound for x, given f = R x of g->model, with zeros up to its stride; f is spoilt. */
+double gbose__certified_bound(const gbose *g, double radius, double *f);
+
+/* The bound for an x of g->dim numbers. Allocates for the call; infinite, which is a bound too, when it cannot. */
+double gbose__certified_width(const gbose *g, const double *x);
+
+#endif
