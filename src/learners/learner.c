@@ -348,9 +348,11 @@ static int is_distribution(const double *pmf, size_t n)
 static size_t draw(const gbose *g, const struct gbose__round *round)
 {
     struct gbose__rng rng;
-    size_t arm = 0;
+    size_t arm = gbose__argmax(round->pmf, round->n);
     double u;
 
+    if (round->pmf[arm] == 1) /* it needs no number */
+        return arm;
     gbose__decision_rng(g, round, &rng, GBOSE__DRAW);
     u = gbose__rng_uniform(&rng);
     for (size_t i = 0; i < round->n; i++) {

@@ -23,9 +23,11 @@ size_t gbose__survivors(const gbose *g, struct gbose__round *round)
 {
     round->n_live = gbose__suspects(round->live, &round->arms, round->context, round->score, round->n,
                                     round->stride, g->set.gamma, g->model.reach);
-    gbose__ridge_apply(&g->model, round->image, round->context, round->live, round->n_live);
-    round->n_live = gbose__filter(round->live, round->n_live, &round->arms, round->image, round->score,
-                                  round->stride, g->set.gamma);
+    if (round->n_live > 1) { /* one alone needs no image */
+        gbose__ridge_apply(&g->model, round->image, round->context, round->live, round->n_live);
+        round->n_live = gbose__filter(round->live, round->n_live, &round->arms, round->image, round->score,
+                                      round->stride, g->set.gamma);
+    }
     memset(round->pmf, 0, round->n * sizeof *round->pmf);
     if (round->n_live == 1)
         round->pmf[round->live[0]] = 1;
