@@ -20,8 +20,8 @@ struct oracle {
 /* Which features each tracker has, spelled out: those of the table in the order of the header's enum. */
 static size_t select_features(size_t k, const double *phi, long double *x)
 {
-    static const size_t which[][MAX_Q] = {{2}, {0, 1}, {3, 4, 5}, {3, 4, 5}, {0, 3, 4, 5}};
-    static const size_t counts[] = {1, 2, 3, 3, 4};
+    static const size_t which[][MAX_Q] = {{2}, {0, 1}, {0, 1}, {3, 4, 5}, {3, 4, 5}, {0, 3, 4, 5}};
+    static const size_t counts[] = {1, 2, 2, 3, 3, 4};
 
     if (k < 4)
         return 0;
@@ -32,7 +32,7 @@ static size_t select_features(size_t k, const double *phi, long double *x)
 
 static void oracle_init(struct oracle *o, size_t k)
 {
-    static const long double forgets[] = {1, 0.995, 0.85, 0.5, 0.99, 0.998, 1, 0.99, 0.998};
+    static const long double forgets[] = {1, 0.995, 0.85, 0.5, 0.99, 0.998, 0.98, 1, 0.99, 0.998};
     const double none[GBOSE__MAX_PHI] = {0};
     long double x[MAX_Q];
 
@@ -95,7 +95,7 @@ static void oracle_predict(const struct oracle *o, const double *phi, long doubl
 
 struct world {
     struct gbose__trackers t;
-    struct oracle oracle[9];
+    struct oracle oracle[10];
     size_t count;
 };
 
@@ -105,7 +105,7 @@ static void begin(struct world *w)
     assert_non_null(w->t.at);
     gbose__trackers_init(&w->t);
     w->count = gbose__trackers_count(ROUND);
-    assert_int_equal(w->count, 9);
+    assert_int_equal(w->count, 10);
     for (size_t k = 0; k < w->count; k++) {
         oracle_init(&w->oracle[k], k);
         assert_int_equal(gbose__tracker_at(&w->t, k).q, w->oracle[k].q);
@@ -192,6 +192,20 @@ static void useless_features_do_no_harm_for_long(void **state)
     free(w.t.at);
 }
 
+static void there_is_room_for_all(void **state)
+{
+    double *at = calloc(gbose__trackers_size(DIM, GBOSE__MAX_ROUND), sizeof(double));
+    struct gbose__trackers t = {DIM, GBOSE__MAX_ROUND, at};
+    size_t numbers = 0;
+
+    (void)state;
+    assert_non_null(at);
+    for (size_t k = 0; k < gbose__trackers_count(t.round); k++)
+        numbers += 1 + gbose__tracker_at(&t, k).q;
+    assert_in_range(numbers, 1, GBOSE__MAX_SEEN);
+    free(at);
+}
+
 /* The slope against differences of rhat - bhat'mu, on both sides of zero. */
 static void slopes_are_those_of_the_predictions(void **state)
 {
@@ -262,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(predictions_are_those_of_least_squares),
+        cmocka_unit_test(there_is_room_for_all),
         cmocka_unit_test(slopes_are_those_of_the_predictions),
         cmocka_unit_test(useless_features_do_no_harm_for_long),
         cmocka_unit_test(numbers_of_any_size_stay_finite),

@@ -30,7 +30,7 @@
  *    f = 0.5 s_min h max(1, u / 2) with u = h^2 (sum of weights) / dim: about 1 where rounds teach all directions
  *    alike, and rising with time where what is played says nothing of this arm. In E's first rounds, when everything
  *    is learned at once, f is smaller. O learns from coins alone, so that u is larger, and its
- *    f = 0.3 s_min h sqrt(1 + 4 log+ (u / 2)) max(1, u / 30).
+ *    f = 0.3 s_min h sqrt(1 + 4 log+ (u / 2)) max(1, u / 60).
  * 7. Propensity. The coin's better arm has Phi(lead / f), as in Thompson sampling.
  *
  *   O          g->model        lambda I + sum w X X'; gbose_coef() is its estimate, unbiased
@@ -61,7 +61,7 @@
 
 #define KAPPA_O 0.3
 #define LOG_O 4.0
-#define CALM_O 30.0
+#define CALM_O 60.0
 #define KAPPA_E 0.5
 #define CALM 2.0 /* u up to here is as it should be */
 #define RAMP 4.0 /* rounds for each dimension until E's kappa is whole */
@@ -82,7 +82,7 @@
 #define S_ROOM 2.0  /* s^2 may be so many times s_min^2 before weights fall */
 #define S_CLIP 16.0 /* e^2 counts at most this often s^2 */
 #define LOSS_FORGET 0.98
-#define LEAD 1.02         /* the leading tracker changes when another one is better by this factor */
+#define LEAD 1.05         /* the leading tracker changes when another one is better by this factor */
 #define TREND_SCALE 100.0 /* rounds that are a unit of time to a tracker: as many as it remembers */
 #define SETTLE 5          /* rounds for each feature before a tracker may lead */
 #define SCALE_FORGET 0.999

@@ -24,11 +24,12 @@ static const struct {
     {"level", LEVEL, 0.5},
     {"trend", TREND, 0.99},
     {"best score", BEST, 0.998},
+    {"best score", BEST, 0.98},
     {"round features", ROUND, 1},
     {"round features", ROUND, 0.99},
     {"round features and best score", ROUND_BEST, 0.998},
 };
-enum { KINDS = sizeof kinds / sizeof *kinds, WITHOUT_ROUND = 6 };
+enum { KINDS = sizeof kinds / sizeof *kinds, WITHOUT_ROUND = 7 };
 
 size_t gbose__trackers_count(size_t round)
 {

@@ -24,7 +24,7 @@
 enum { GBOSE__PHI_BEST, GBOSE__PHI_ROOT, GBOSE__PHI_TIME, GBOSE__PHI_ROUND };
 #define GBOSE__MAX_ROUND 64
 #define GBOSE__MAX_PHI (GBOSE__PHI_ROUND + GBOSE__MAX_ROUND)
-#define GBOSE__MAX_SEEN (8 + 2 + 3 * GBOSE__MAX_ROUND + 1)
+#define GBOSE__MAX_SEEN (16 + 3 * GBOSE__MAX_ROUND) /* a number for each tracker and each of its features */
 #define GBOSE__PHI_MOST 8.0
 #define GBOSE__TRACKER_PRIOR 0.1 /* PRIOR */
 
