@@ -97,9 +97,9 @@ ablation)
     # name|learner|what is changed in gbose_auto.c
     variants=(
         'gbose-auto|gbose-auto|'
-        'baseline off|gbose-auto|s/rhat = clip(gbose__tracker_predict.*/rhat = 0;/'
-        'width fixed: 0.1 h|gbose-auto|s/return kappa \* sigma(g) \* h;/return 0.1 * h + 0 * kappa * sigma(g);/'
-        'no widening (u)|gbose-auto|s/^#define CALM.*2.0.*/#define CALM 1e300/;s/^#define CALM_O.*/#define CALM_O 1e300/'
+        'baseline off|gbose-auto|s/rhat = clip(gbose__tracker_predict.*/rhat = 0, memset(bhat, 0, g->dim * sizeof *bhat);/'
+        'width fixed: 0.1 h|gbose-auto|s/return kappa \* sigma(g);/return 0.1 + 0 * kappa;/;s/^#define CALM .*/#define CALM 1e300/;s/^#define CALM_O .*/#define CALM_O 1e300/'
+        'no widening (u)|gbose-auto|s/^#define CALM .*/#define CALM 1e300/;s/^#define CALM_O .*/#define CALM_O 1e300/'
         'no reaction|gbose-auto|s/^#define REACTION_MOST.*/#define REACTION_MOST 0.0/'
         'equal weights|gbose-auto|s/^#define S_ROOM.*/#define S_ROOM 1e300/'
         'lone survivors always (E only)|gbose-auto|s/^#define D_HIGH.*/#define D_HIGH 1e9/'
@@ -123,7 +123,7 @@ ablation)
         fi
         cmake -S "$tree" -B "$tree/build" -DCMAKE_BUILD_TYPE=Release -DGBOSE_TESTS=OFF -DGBOSE_EXAMPLES=OFF \
             -DGBOSE_BENCH=OFF >/dev/null
-        cmake --build "$tree/build" --target gbose_cli -j2 >/dev/null
+        cmake --build "$tree/build" --target gbose_cli -j2 >/dev/null 2>&1
         "$tree/build/gbose" simulate --world "${some[@]}" --learner "$learner" --seed "$seed" --reps "${3:-20}" \
             --out "$tree/study" >/dev/null
         python3 - "$name" "$tree/study/runs.csv" <<'END'
