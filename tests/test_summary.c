@@ -68,48 +68,6 @@ static void nan_goes_last(void **state)
     assert_true(d.q1 == 2 && d.median == 3);
 }
 
-/* ---- Student's t ---- */
-
-static void t_quantiles_are_the_known_ones(void **state)
-{
-    (void)state;
-    assert_near(gbose__t_quantile(0.975, 1), 12.7062047361747, 1e-9);
-    assert_near(gbose__t_quantile(0.975, 2), 4.30265272974946, 1e-10);
-    assert_near(gbose__t_quantile(0.975, 9), 2.262157162740992, 1e-10);
-    assert_near(gbose__t_quantile(0.975, 30), 2.042272456301238, 1e-10);
-    assert_near(gbose__t_quantile(0.975, 100), 1.983971518523553, 1e-10);
-    assert_near(gbose__t_quantile(0.995, 5), 4.032142983555228, 1e-9);
-    assert_near(gbose__t_quantile(0.025, 9), -2.262157162740992, 1e-10);
-    assert_near(gbose__t_quantile(0.975, SIZE_MAX), 1.959963984540054, 1e-12);
-    assert_true(gbose__t_quantile(0.5, 4) == 0);
-    assert_true(isnan(gbose__t_quantile(0.975, 0)));
-}
-
-/* P(-x < t < x) by Simpson's rule on the density. */
-static double t_mass(double x, double df)
-{
-    double c = exp(lgamma((df + 1) / 2) - lgamma(df / 2)) / sqrt(df * 3.14159265358979323846), sum = 0;
-    int n = 20000;
-
-    for (int i = 0; i <= n; i++) {
-        double t = x * i / n;
-        sum += (i == 0 || i == n ? 1 : i % 2 ? 4 : 2) * pow(1 + t * t / df, -(df + 1) / 2);
-    }
-    return 2 * c * sum * x / n / 3;
-}
-
-/* Both methods, on either side of 200 degrees of freedom, against the density. */
-static void t_quantiles_hold_the_right_mass(void **state)
-{
-    static const size_t df[] = {1, 2, 3, 4, 7, 12, 29, 77, 150, 199, 200, 201, 202, 350, 1000};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof df / sizeof *df; i++) {
-        assert_near(t_mass(gbose__t_quantile(0.975, df[i]), (double)df[i]), 0.95, 1e-9);
-        assert_near(t_mass(gbose__t_quantile(0.9, df[i]), (double)df[i]), 0.8, 1e-9);
-    }
-}
-
 /* ---- choosing ---- */
 
 static const char *const two_worlds[] = {"paper:shift=cos-best", "kim-paik", NULL};
@@ -325,8 +283,6 @@ int main(void)
         cmocka_unit_test(quantiles_are_type_7),
         cmocka_unit_test(quantiles_follow_the_definition),
         cmocka_unit_test(nan_goes_last),
-        cmocka_unit_test(t_quantiles_are_the_known_ones),
-        cmocka_unit_test(t_quantiles_hold_the_right_mass),
         cmocka_unit_test(the_least_median_is_chosen),
         cmocka_unit_test(unfinished_runs_do_not_count),
         cmocka_unit_test(summaries_are_the_textbooks),

@@ -14,11 +14,6 @@
 #define REACH_STEPS 32
 #define REACH_MOST 1000000
 
-size_t gbose__triangle(size_t dim)
-{
-    return gbose__triangle_row(dim);
-}
-
 static double *row(const struct gbose__ridge *m, size_t j)
 {
     return m->root + gbose__triangle_row(j);
@@ -185,21 +180,6 @@ void gbose__ridge_begin(struct gbose__ridge *m)
 
 /* ---- merging: B itself, formed and factored ---- */
 
-void gbose__triangle_invert(double *out, const double *in, size_t dim)
-{
-    for (size_t j = 0; j < dim; j++) {
-        const double *r = in + gbose__triangle_row(j);
-        double *o = out + gbose__triangle_row(j);
-
-        memset(o, 0, gbose__pad(j + 1) * sizeof(double));
-        for (size_t i = 0; i < j; i++)
-            gbose__kernels->axpy(o, -r[i], out + gbose__triangle_row(i), gbose__pad(i + 1));
-        for (size_t i = 0; i < j; i++)
-            o[i] /= r[j];
-        o[j] = 1 / r[j];
-    }
-}
-
 /* mu = R'(R y) */
 static void solve(struct gbose__ridge *m, const double *y)
 {
@@ -217,7 +197,7 @@ static void solve(struct gbose__ridge *m, const double *y)
 static void add_evidence(double *B, double *y, double *L, double *half, const struct gbose__ridge *m,
                          double scale)
 {
-    gbose__triangle_invert(L, m->root, m->dim);
+    gbose__dense_invert(L, m->root, m->dim);
     memset(half, 0, m->stride * sizeof(double));
     for (size_t j = 0; j < m->dim; j++)
         gbose__kernels->axpy(half, m->mu[j], L + gbose__triangle_row(j), gbose__pad(j + 1));
@@ -230,28 +210,6 @@ static void add_evidence(double *B, double *y, double *L, double *half, const st
         b[j] -= scale * m->prior[j];
         y[j] += scale * gbose__dot(Lj, half, gbose__pad(j + 1));
     }
-}
-
-int gbose__triangle_factor(double *B, size_t dim)
-{
-    for (size_t j = 0; j < dim; j++) {
-        double *bj = B + gbose__triangle_row(j), pivot;
-
-        for (size_t i = 0; i < j; i++) {
-            const double *bi = B + gbose__triangle_row(i);
-            double s = bj[i];
-            for (size_t k = 0; k < i; k++)
-                s -= bj[k] * bi[k];
-            bj[i] = s / bi[i];
-        }
-        pivot = bj[j];
-        for (size_t k = 0; k < j; k++)
-            pivot -= bj[k] * bj[k];
-        if (!(pivot > 0) || !isfinite(pivot))
-            return 0;
-        bj[j] = sqrt(pivot);
-    }
-    return 1;
 }
 
 int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into,
@@ -280,12 +238,12 @@ int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into
         add_evidence(B, y, L, half, common, -gbose__exp(steps * gbose__log(from->forget)));
     }
     /* B = L L' and B^-1 = R'R with R = L^-1 */
-    if (!gbose__triangle_factor(B, into->dim)) {
+    if (!gbose__dense_factor(B, into->dim)) {
         gbose__free(B);
         gbose__ridge_clear(out);
         return GBOSE_ENUMERIC;
     }
-    gbose__triangle_invert(out->root, B, into->dim);
+    gbose__dense_invert(out->root, B, into->dim);
     solve(out, y);
     restart_reach(out);
     gbose__free(B);

@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "core/bytes.h"
+#include "core/dense.h"
 #include "core/kernels.h"
 
 struct gbose__ridge {
@@ -42,9 +43,6 @@ struct gbose__ridge {
     double *sum;          /* scratch: stride */
     double *unit;         /* stride: zero between calls */
 };
-
-/* The number of doubles in a padded triangle of dimension dim. */
-size_t gbose__triangle(size_t dim);
 
 /* GBOSE_OK or GBOSE_ENOMEM (and then there is nothing to clear). */
 int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double forget);
@@ -69,11 +67,6 @@ double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t 
  * regression is in `out`, which is initialised by this. */
 int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into,
                        const struct gbose__ridge *from, const struct gbose__ridge *common);
-
-/* Padded triangles of dimension dim. The inverse of a lower one; and in place, the lower L with B = L L' for the lower
- * triangle of B: 0 if B is not positive definite. */
-void gbose__triangle_invert(double *out, const double *in, size_t dim);
-int gbose__triangle_factor(double *B, size_t dim);
 
 /* R without padding, mu, P, turn, steps. */
 void gbose__ridge_write(const struct gbose__ridge *m, struct gbose__writer *w);

@@ -1,51 +1,13 @@
 #include "core/spec.h"
 
-#include <locale.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- numbers, with a decimal point whatever the process's locale says ---- */
+#include "core/decimal.h"
 
-static int begin_c_locale(locale_t *old, locale_t *c)
-{
-    *c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!*c)
-        return GBOSE_ENOMEM;
-    *old = uselocale(*c);
-    return GBOSE_OK;
-}
-
-static void end_c_locale(locale_t old, locale_t c)
-{
-    uselocale(old);
-    freelocale(c);
-}
-
-int gbose__fail(gbose_error *err, int code, const char *format, ...)
-{
-    locale_t old, c;
-    va_list args;
-    int switched;
-
-    if (err) {
-        err->code = code;
-        switched = !begin_c_locale(&old, &c);
-        va_start(args, format);
-        vsnprintf(err->text, sizeof err->text, format, args);
-        va_end(args);
-        if (switched)
-            end_c_locale(old, c);
-    }
-    return code;
-}
-
-int gbose__no_memory(gbose_error *err)
-{
-    return gbose__fail(err, GBOSE_ENOMEM, "%s", gbose_strerror(GBOSE_ENOMEM));
-}
+/* ---- numbers ---- */
 
 static int read_double(double *out, const char *text)
 {
@@ -171,11 +133,11 @@ static int describe(char *buf, size_t capacity, const gbose_option *o, int with_
 
 int gbose_option_accepts(char *buf, size_t capacity, const gbose_option *option)
 {
-    locale_t old, c;
-    int switched = !begin_c_locale(&old, &c), length = describe(buf, capacity, option, 0);
+    struct gbose__decimal point;
+    int switched = !gbose__decimal_begin(&point), length = describe(buf, capacity, option, 0);
 
     if (switched)
-        end_c_locale(old, c);
+        gbose__decimal_end(&point);
     return length;
 }
 
@@ -305,7 +267,7 @@ int gbose__spec_parse(size_t *which, struct gbose__value *values, const char *sp
     char text[GBOSE__MAX_SPEC], *options;
     struct gbose__value parsed[GBOSE__MAX_OPTIONS];
     const gbose_info *info;
-    locale_t old, c;
+    struct gbose__decimal point;
     size_t entry;
     int rc = GBOSE_OK, found;
 
@@ -320,13 +282,13 @@ int gbose__spec_parse(size_t *which, struct gbose__value *values, const char *sp
     if (!found)
         return unknown_name(text, info->name, catalog, err);
 
-    if (begin_c_locale(&old, &c))
-        return gbose__fail(err, GBOSE_ENOMEM, "%s", gbose_strerror(GBOSE_ENOMEM));
+    if (gbose__decimal_begin(&point))
+        return gbose__no_memory(err);
     for (size_t i = 0; i < info->n_options && !rc; i++)
         rc = read_value(&parsed[i], &info->options[i], info->options[i].value, err);
     if (!rc)
         rc = read_options(parsed, options, info, err);
-    end_c_locale(old, c);
+    gbose__decimal_end(&point);
     if (rc)
         return rc;
     memcpy(values, parsed, info->n_options * sizeof *values);
@@ -336,11 +298,11 @@ int gbose__spec_parse(size_t *which, struct gbose__value *values, const char *sp
 
 int gbose__spec_write(char *buf, const gbose_info *info, const struct gbose__value *values, const char *skip)
 {
-    locale_t old, c;
+    struct gbose__decimal point;
     size_t used;
     char separator = ':';
 
-    if (begin_c_locale(&old, &c))
+    if (gbose__decimal_begin(&point))
         return GBOSE_ENOMEM;
     used = (size_t)snprintf(buf, GBOSE__MAX_SPEC, "%s", info->name);
     for (size_t i = 0; i < info->n_options; i++) {
@@ -362,6 +324,6 @@ int gbose__spec_write(char *buf, const gbose_info *info, const struct gbose__val
         used += (size_t)snprintf(buf + used, GBOSE__MAX_SPEC - used, "%c%s=%s", separator, o->name, text);
         separator = ',';
     }
-    end_c_locale(old, c);
+    gbose__decimal_end(&point);
     return GBOSE_OK;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/error.h"
 #include "gbose.h"
 
 #define GBOSE__MAX_OPTIONS 16
@@ -34,15 +35,5 @@ int gbose__spec_write(char *buf, const gbose_info *info, const struct gbose__val
 
 /* The position of an option, which must exist. */
 size_t gbose__option_index(const gbose_info *info, const char *name);
-
-/* Fill err (may be NULL) and return code. */
-int gbose__fail(gbose_error *err, int code, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 3, 4)))
-#endif
-    ;
-
-/* The same with the text for "out of memory"; returns GBOSE_ENOMEM. */
-int gbose__no_memory(gbose_error *err);
 
 #endif

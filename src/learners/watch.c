@@ -4,16 +4,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/dense.h"
 #include "core/kernels.h"
 #include "core/memory.h"
-#include "core/normal.h"
+#include "core/stats.h"
 
 #define FAST 0.98
 #define SLOW 0.995
 #define LATE 0.999
 #define MISLED 0.05
 #define LN2 0x1.62e42fefa39efp-1
-#define LOG_2PI 1.8378770664093453
 
 /* These numbers; then sum b and sum b r, each a padded row, and the padded triangle of sum b b'. */
 enum {
@@ -139,52 +139,6 @@ static double ratio(double a, double b)
     return b > 0 ? a / b : 0;
 }
 
-/* Row j of a padded triangle. */
-static double *row(double *triangle, size_t j)
-{
-    return triangle + gbose__triangle_row(j);
-}
-
-/* out = T x for the lower triangle T, or T'x; neither may be x. */
-static void times(double *out, double *T, const double *x, size_t dim)
-{
-    for (size_t j = 0; j < dim; j++) {
-        out[j] = 0;
-        for (size_t i = 0; i <= j; i++)
-            out[j] += row(T, j)[i] * x[i];
-    }
-}
-
-static void times_transposed(double *out, double *T, const double *x, size_t dim)
-{
-    memset(out, 0, dim * sizeof *out);
-    for (size_t j = 0; j < dim; j++)
-        for (size_t i = 0; i <= j; i++)
-            out[i] += row(T, j)[i] * x[j];
-}
-
-/* out = M x for the symmetric M whose lower triangle is given. */
-static void times_symmetric(double *out, double *M, const double *x, size_t dim)
-{
-    memset(out, 0, dim * sizeof *out);
-    for (size_t j = 0; j < dim; j++) {
-        for (size_t i = 0; i < j; i++) {
-            out[i] += row(M, j)[i] * x[j];
-            out[j] += row(M, j)[i] * x[i];
-        }
-        out[j] += row(M, j)[j] * x[j];
-    }
-}
-
-static double norm2(const double *x, size_t dim)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < dim; i++)
-        sum += x[i] * x[i];
-    return sum;
-}
-
 /* Matrices, each a padded triangle, and vectors: all of the comparison's memory. */
 struct room {
     double *G, *A, *B, *E, *V, *W, *half;
@@ -198,31 +152,32 @@ static int plain(const struct gbose__watch *watch, const struct room *m, double 
     size_t dim = watch->dim;
 
     for (size_t j = 0; j < dim; j++) {
-        const double *raw = row(squares_of(watch), j);
+        const double *raw = gbose__dense_row(squares_of(watch), j);
 
         for (size_t i = 0; i <= j; i++)
-            row(m->A, j)[i] = row(m->G, j)[i] = raw[i] - sum[j] / at[N] * sum[i];
-        row(m->A, j)[j] += l + 1e-14 * (double)dim * raw[j]; /* and what rounding leaves */
+            gbose__dense_row(m->A, j)[i] = gbose__dense_row(m->G, j)[i] = raw[i] - sum[j] / at[N] * sum[i];
+        gbose__dense_row(m->A, j)[j] += l + 1e-14 * (double)dim * raw[j]; /* and what rounding leaves */
         m->x[j] = sum_r[j] - sum[j] / at[N] * at[SUM_R];
     }
-    if (!gbose__triangle_factor(m->A, dim))
+    if (!gbose__dense_factor(m->A, dim))
         return 0;
     memcpy(m->half, m->A, gbose__triangle(dim) * sizeof(double));
-    gbose__triangle_invert(m->A, m->half, dim);
-    times(m->y, m->A, m->x, dim);
-    times_transposed(m->theta, m->A, m->y, dim);
+    gbose__dense_invert(m->A, m->half, dim);
+    gbose__dense_times(m->y, m->A, m->x, dim);
+    gbose__dense_times_transposed(m->theta, m->A, m->y, dim);
     return 1;
 }
 
 /* B and E from the orthogonal regression. */
 static void orthogonal(const struct gbose__ridge *O, const struct room *m)
 {
-    gbose__triangle_invert(m->half, O->root, O->dim);
+    gbose__dense_invert(m->half, O->root, O->dim);
     for (size_t j = 0; j < O->dim; j++)
         for (size_t i = 0; i <= j; i++) {
-            double sum = gbose__dot(row(m->half, j), row(m->half, i), gbose__pad(i + 1));
-            row(m->B, j)[i] = sum;
-            row(m->E, j)[i] = i == j ? sum - O->prior[j] : sum;
+            double sum =
+                gbose__dot(gbose__dense_row(m->half, j), gbose__dense_row(m->half, i), gbose__pad(i + 1));
+            gbose__dense_row(m->B, j)[i] = sum;
+            gbose__dense_row(m->E, j)[i] = i == j ? sum - O->prior[j] : sum;
         }
 }
 
@@ -231,14 +186,14 @@ static void covariance(const struct room *m, double s2_O, double s2, size_t dim)
 {
     for (size_t j = 0; j < dim; j++)
         for (size_t i = 0; i <= j; i++)
-            row(m->V, j)[i] = s2_O * row(m->E, j)[i];
+            gbose__dense_row(m->V, j)[i] = s2_O * gbose__dense_row(m->E, j)[i];
     for (size_t k = 0; k < dim; k++) { /* row k of L^-1 E, and its outer product */
         memset(m->x, 0, dim * sizeof(double));
-        memcpy(m->x, row(m->A, k), (k + 1) * sizeof(double));
-        times_symmetric(m->y, m->E, m->x, dim);
+        memcpy(m->x, gbose__dense_row(m->A, k), (k + 1) * sizeof(double));
+        gbose__dense_times_symmetric(m->y, m->E, m->x, dim);
         for (size_t j = 0; j < dim; j++)
             for (size_t i = 0; i <= j; i++)
-                row(m->V, j)[i] += s2 * m->y[i] * m->y[j];
+                gbose__dense_row(m->V, j)[i] += s2 * m->y[i] * m->y[j];
     }
 }
 
@@ -252,61 +207,18 @@ static void traces(double *one, double *two, const struct room *m, const double 
             double dot = 0; /* entry (j, i) of K K' */
 
             for (size_t k = 0; k <= i; k++)
-                dot += row(m->half, j)[k] * row(m->half, i)[k] * prior[k];
+                dot += gbose__dense_row(m->half, j)[k] * gbose__dense_row(m->half, i)[k] * prior[k];
             dot *= s2_O;
             *one -= i == j ? dot : 0;
             *two += (i == j ? 1 : 2) * dot * dot - (i == j ? 2 * dot : 0);
         }
 }
 
-/* log Gamma(a), a > 0: Stirling's series, where it is good, and the recurrence to get there. */
-static double log_gamma(double a)
-{
-    double product = 1;
-
-    for (; a < 10; a++)
-        product *= a;
-    return (a - 0.5) * gbose__log(a) - a + 0.5 * LOG_2PI +
-           (1.0 / 12 - (1.0 / 360 - 1 / (1260 * a * a)) / (a * a)) / a - gbose__log(product);
-}
-
-/* P(chi-square with df degrees of freedom > chi2): the incomplete gamma function, by its series or by its continued
- * fraction (Lentz). */
-static double chi2_tail(double chi2, double df)
-{
-    double a = df / 2, x = chi2 / 2, front, sum, term, c, d, b;
-
-    if (!(x > 0))
-        return 1;
-    front = gbose__exp(a * gbose__log(x) - x - log_gamma(a));
-    if (x < a + 1) {
-        sum = term = 1 / a;
-        for (int n = 1; n < 10000 && term > 1e-17 * sum; n++)
-            sum += term *= x / (a + n);
-        return fmax(0, 1 - front * sum);
-    }
-    b = x + 1 - a;
-    c = 1e300;
-    sum = d = 1 / b;
-    for (int n = 1; n < 10000; n++) {
-        double an = n * (a - n), step;
-
-        b += 2;
-        d = 1 / (an * d + b);
-        c = b + an / c;
-        step = c * d;
-        sum *= step;
-        if (fabs(step - 1) < 1e-15)
-            break;
-    }
-    return front * sum;
-}
-
 static double p_value(double h, double df, double coins)
 {
     double k = gbose__log(1 + coins) / LN2, p;
 
-    p = chi2_tail(h, df) * (1 + h * LN2 / 2) * (k + 1) * (k + 2);
+    p = gbose__stats_chi2_tail(h, df) * (1 + h * LN2 / 2) * (k + 1) * (k + 2);
     return p < 1 ? p : 1;
 }
 
@@ -315,9 +227,9 @@ static double effect(const struct room *m, const struct gbose__ridge *O, const d
 {
     double sum = 0;
 
-    times(m->y, O->root, s, O->dim);
-    times_transposed(m->x, O->root, m->y, O->dim);
-    times_symmetric(m->y, m->G, m->x, O->dim);
+    gbose__dense_times(m->y, O->root, s, O->dim);
+    gbose__dense_times_transposed(m->x, O->root, m->y, O->dim);
+    gbose__dense_times_symmetric(m->y, m->G, m->x, O->dim);
     for (size_t j = 0; j < O->dim; j++)
         sum += m->x[j] * m->y[j];
     return fmax(sum, 0);
@@ -328,7 +240,8 @@ static void compare(const struct gbose__watch *watch, const struct gbose__ridge 
 {
     const double *at = watch->at;
     size_t dim = watch->dim;
-    double s2 = ratio(at[SUM_E2], at[N]), s2_O = ratio(at[COIN_E2], at[COINS]), l = s2 / norm2(O->mu, dim);
+    double s2 = ratio(at[SUM_E2], at[N]), s2_O = ratio(at[COIN_E2], at[COINS]),
+           l = s2 / gbose__dense_norm2(O->mu, dim);
     double hausman, bias, noise = 0, one, two;
 
     if (!(l > 0) || !(l < 1e300) || !(s2_O > 0) || !plain(watch, m, l))
@@ -336,25 +249,25 @@ static void compare(const struct gbose__watch *watch, const struct gbose__ridge 
     orthogonal(O, m);
     for (size_t j = 0; j < dim; j++)
         m->x[j] = O->mu[j] - m->theta[j];
-    times_symmetric(m->S, m->B, m->x, dim);
+    gbose__dense_times_symmetric(m->S, m->B, m->x, dim);
     for (size_t j = 0; j < dim; j++)
         m->S[j] += O->prior[j] * m->theta[j];
     covariance(m, s2_O, s2, dim);
     memcpy(m->W, m->V, gbose__triangle(dim) * sizeof(double));
     for (size_t j = 0; j < dim; j++)
-        row(m->W, j)[j] += s2_O * O->prior[j];
-    if (!gbose__triangle_factor(m->W, dim))
+        gbose__dense_row(m->W, j)[j] += s2_O * O->prior[j];
+    if (!gbose__dense_factor(m->W, dim))
         return;
-    gbose__triangle_invert(m->half, m->W, dim);
-    times(m->y, m->half, m->S, dim);
-    hausman = norm2(m->y, dim);
+    gbose__dense_invert(m->half, m->W, dim);
+    gbose__dense_times(m->y, m->half, m->S, dim);
+    hausman = gbose__dense_norm2(m->y, dim);
     traces(&one, &two, m, O->prior, s2_O, dim);
 
     bias = effect(m, O, m->S);
     /* trace(G B^-1 V B^-1) = trace(G B^-1 W B^-1) - s2_O trace(G B^-1 P B^-1), column by column */
     for (size_t i = 0; i < dim; i++) {
         for (size_t j = 0; j < dim; j++)
-            m->z[j] = j < i ? 0 : row(m->W, j)[i];
+            m->z[j] = j < i ? 0 : gbose__dense_row(m->W, j)[i];
         noise += effect(m, O, m->z);
         memset(m->z, 0, dim * sizeof(double));
         m->z[i] = sqrt(s2_O * O->prior[i]);

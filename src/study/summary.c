@@ -3,10 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/normal.h"
-#include "core/spec.h"
-
-#define HALF_PI 1.57079632679489661923
+#include "core/error.h"
+#include "core/stats.h"
 
 /* ---- quantiles ---- */
 
@@ -45,60 +43,7 @@ struct gbose__spread gbose__spread_of(double *x, size_t n)
     return s;
 }
 
-/* ---- Student's t ---- */
-
-/* P(|t| <= x) with df degrees of freedom: the finite sums of Abramowitz and Stegun, 26.7.3 and 26.7.4, in
- * theta = atan(x / sqrt(df)). */
-static double t_within(double x, size_t df)
-{
-    double n = (double)df, hyp = sqrt(n + x * x), sine = x / hyp, cosine2 = n / (n + x * x);
-    double term = df % 2 ? sqrt(n) / hyp : 1, sum = 0;
-
-    for (size_t k = df % 2 ? 3 : 2; k <= df; k += 2) {
-        sum += term;
-        term *= cosine2 * (double)(k - 1) / (double)k;
-    }
-    if (df % 2)
-        return (atan2(x, sqrt(n)) + sine * sum) / HALF_PI;
-    return sine * sum;
-}
-
-/* Abramowitz and Stegun 26.7.5: the quantile in powers of 1 / df. Beyond 200 degrees of freedom the terms
- * left out are below 1e-10. */
-static double t_from_normal(double z, double df)
-{
-    double z2 = z * z;
-    double g1 = z * (z2 + 1) / 4;
-    double g2 = z * ((5 * z2 + 16) * z2 + 3) / 96;
-    double g3 = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
-    double g4 = z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160;
-
-    return z + (g1 + (g2 + (g3 + g4 / df) / df) / df) / df;
-}
-
-double gbose__t_quantile(double p, size_t df)
-{
-    double within = fabs(2 * p - 1), low = 0, high = 1;
-
-    if (!df)
-        return NAN;
-    if (df == SIZE_MAX)
-        return gbose__normal_quantile(p);
-    if (df > 200)
-        return t_from_normal(gbose__normal_quantile(p), (double)df);
-    while (t_within(high, df) < within && high < 1e300)
-        high *= 2;
-    for (int i = 0; i < 200 && high > low; i++) {
-        double middle = low + (high - low) / 2;
-        if (middle <= low || middle >= high)
-            break;
-        if (t_within(middle, df) < within)
-            low = middle;
-        else
-            high = middle;
-    }
-    return p < 0.5 ? -high : within > 0 ? high : 0;
-}
+/* ---- differences ---- */
 
 struct gbose__difference gbose__difference_of(const double *x, size_t n)
 {
@@ -115,7 +60,7 @@ struct gbose__difference gbose__difference_of(const double *x, size_t n)
         return d;
     for (size_t i = 0; i < n; i++)
         squares += (x[i] - d.mean) * (x[i] - d.mean);
-    half = gbose__t_quantile(0.975, n - 1) * sqrt(squares / (double)(n - 1) / (double)n);
+    half = gbose__stats_t_quantile(0.975, n - 1) * sqrt(squares / (double)(n - 1) / (double)n);
     d.low = d.mean - half;
     d.high = d.mean + half;
     return d;

@@ -57,10 +57,6 @@ double gbose__quantile(const double *sorted, size_t n, double p);
 /* Sort x and take its quartiles. NaN goes last. */
 struct gbose__spread gbose__spread_of(double *x, size_t n);
 
-/* The p-quantile of Student's t with df degrees of freedom, 0 < p < 1: relative error below 1e-9 for p
- * from 0.001 to 0.999. df of SIZE_MAX stands for infinity; NaN if df is 0. */
-double gbose__t_quantile(double p, size_t df);
-
 /* The mean of x and its confidence interval. */
 struct gbose__difference gbose__difference_of(const double *x, size_t n);
 

@@ -1,0 +1,29 @@
+/* Laws of probability: Student's t, chi-square and the incomplete gamma function; the normal law is in
+ * core/normal.h, which this includes. Made of our own logarithm and exponential, so that results have the same bytes on
+ * every machine (Student's t below 200 degrees of freedom also uses libm's atan2). */
+#ifndef GBOSE_CORE_STATS_H
+#define GBOSE_CORE_STATS_H
+
+#include <stddef.h>
+
+#include "core/normal.h"
+
+/* The logarithm of the gamma function, for a > 0: an error of at most 1e-14, absolute or relative. */
+double gbose__stats_log_gamma(double a);
+
+/* The regularised incomplete gamma functions P(a, x) = 1/Gamma(a) int_0^x t^(a-1) e^-t dt and Q = 1 - P, and their
+ * logarithms, which are finite where P and Q themselves are too small for a double. For 0.01 <= a <= 1e6 and x >= 0
+ * the relative error is below 1e-12: of P and Q where they are normal numbers, of the logarithms everywhere. x may be
+ * infinite; a NaN gives a NaN. */
+double gbose__stats_gamma_p(double a, double x);
+double gbose__stats_gamma_q(double a, double x);
+double gbose__stats_log_gamma_p(double a, double x);
+double gbose__stats_log_gamma_q(double a, double x);
+
+/* P(chi-square with df > 0 degrees of freedom > x). */
+double gbose__stats_chi2_tail(double x, double df);
+
+/* The quantile of Student's t with df degrees of freedom; SIZE_MAX: of the normal law; 0: NaN. */
+double gbose__stats_t_quantile(double p, size_t df);
+
+#endif
