@@ -499,6 +499,140 @@ static void shift_reward_driven(void **state)
     gbose__world_free(w);
 }
 
+/* What is in the block of every arm but arm 0: the user, and v is a function of nothing else. */
+static void users_are_shown_and_decide_v(void **state)
+{
+    static const char *const shifts[] = {"user-sine", "user-tree", "user-product", "user-exp", "user-uplift"};
+    enum { ROUNDS = 20000, D = 4 };
+    static double x[ROUNDS * (D - 1)];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
+        char spec[120];
+        struct gbose__world *w, *other;
+        double v = 0, v2 = 0;
+
+        snprintf(spec, sizeof spec, "gallery:contexts=shared,arms=3,dim=4,scale=3,shift=%s", shifts[i]);
+        w = new_world(spec, 5, 1);
+        snprintf(spec, sizeof spec, "gallery:contexts=shared,arms=3,dim=4,scale=6,shift=%s,walk=2",
+                 shifts[i]);
+        other = new_world(spec, 5, 1);
+        for (size_t t = 0; t < ROUNDS; t++) {
+            const double *b = w->contexts;
+
+            gbose__world_next(w);
+            gbose__world_next(other);
+            assert_true(length(b, 2 * D) == 0 && length(b + 3 * D, D) == 0 && length(b + 4 * D, D) == 0);
+            assert_true(b[2 * D] == 1);
+            assert_memory_equal(b + 2 * D, b + 5 * D, D * sizeof *b);
+            for (size_t j = 0; j < D - 1; j++)
+                x[t * (D - 1) + j] = 2 * b[2 * D + 1 + j];
+            if (t == 0) /* the walk has just begun */
+                assert_near(other->shift, 2 * w->shift, 0.1);
+            v += w->shift / ROUNDS;
+            v2 += w->shift * w->shift / ROUNDS;
+        }
+        assert_law(x, ROUNDS * (D - 1), stats_normal_cdf);
+        assert_true(sqrt(v2 - v * v) > 0.3 * 3 && sqrt(v2 - v * v) < 3 * 3);
+        gbose__world_free(w);
+        gbose__world_free(other);
+    }
+}
+
+/* With two features one normal is left, and the functions can be seen from outside: v / scale as a function of u. */
+static void functions_of_the_user(void **state)
+{
+    struct gbose__world *product =
+        new_world("gallery:contexts=shared,dim=2,shift=user-product,scale=2", 3, 0);
+    struct gbose__world *spend = new_world("gallery:contexts=shared,dim=2,shift=user-exp,scale=2", 3, 0);
+    struct gbose__world *tree = new_world("gallery:contexts=shared,dim=2,shift=user-tree,scale=2", 3, 0);
+    double values[8], sign = 0, g = 0;
+    size_t n = 0;
+
+    (void)state;
+    for (int t = 0; t < 2000; t++) {
+        double u, expected;
+        size_t k = 0;
+
+        gbose__world_next(product);
+        gbose__world_next(spend);
+        gbose__world_next(tree);
+        u = 2 * product->contexts[product->dim + 1];
+        sign = t ? sign : copysign(1, product->shift);
+        assert_near(product->shift, 2 * sign * u * u, 1e-9);
+        u = 2 * spend->contexts[spend->dim + 1];
+        g = t ? g : (spend->shift > 2 * (1 - exp(0.5)) / sqrt(exp(2) - exp(1))) == (u > 0) ? 1 : -1;
+        expected = (exp(g * u) - exp(0.5)) / sqrt(exp(2) - exp(1));
+        assert_near(spend->shift, 2 * expected, 1e-5 * (1 + fabs(expected)));
+        assert_true(fabs(tree->shift) <= 2 * 1.7);
+        while (k < n && values[k] != tree->shift)
+            k++;
+        if (k == n) {
+            assert_true(n < 8);
+            values[n++] = tree->shift;
+        }
+    }
+    assert_true(n > 1);
+    gbose__world_free(product);
+    gbose__world_free(spend);
+    gbose__world_free(tree);
+}
+
+/* v is taken out of the reward, and all else is as it was. */
+static void known_takes_v_out(void **state)
+{
+    struct gbose__world *w = new_world("gallery:contexts=shared,shift=user-sine,walk=2", 4, 0);
+    struct gbose__world *known = new_world("gallery:contexts=shared,shift=user-sine,walk=2,known=1", 4, 0);
+
+    (void)state;
+    for (int t = 0; t < 100; t++) {
+        gbose__world_next(w);
+        gbose__world_next(known);
+        assert_true(known->shift == 0 && w->shift != 0);
+        assert_near(gbose__world_play(w, 3, NULL) - w->shift, gbose__world_play(known, 3, NULL), 1e-12);
+    }
+    gbose__world_free(w);
+    gbose__world_free(known);
+}
+
+static void clicks_have_their_rate(void **state)
+{
+    enum { N = 200000 };
+    struct gbose__world *w = new_world("gallery:shift=zero,clicks=0.08,arms=3", 4, 0);
+    double clicks = 0, expected = 0, covariance = 0, variance = 0;
+
+    (void)state;
+    for (int t = 0; t < N; t++) {
+        double mean, reward, regret;
+
+        gbose__world_next(w);
+        mean = w->mean[1] / 0.08; /* b'mu: its length is at most that of b */
+        assert_true(fabs(mean) <= 1);
+        reward = gbose__world_play(w, 1, &regret);
+        assert_true(reward == 0 || reward == 1);
+        assert_near(regret, gbose__world_best(w) - w->mean[1], 1e-15);
+        clicks += reward;
+        expected += 0.08 * (1 + mean);
+        covariance += mean * (reward - 0.08);
+        variance += mean * mean;
+    }
+    assert_mean(clicks / N, expected / N, 0.28, N);
+    assert_near(covariance / variance, 0.08, 5 * 0.28 / sqrt(variance));
+    gbose__world_free(w);
+}
+
+static void quiet_rewards_are_all_zero(void **state)
+{
+    struct gbose__world *w = new_world("gallery:quiet=7", 4, 0);
+
+    (void)state;
+    for (int t = 1; t <= 20; t++) {
+        gbose__world_next(w);
+        assert_int_equal(gbose__world_play(w, 2, NULL) == 0, t <= 7);
+    }
+    gbose__world_free(w);
+}
+
 /* The gallery's v moves rewards much more than its arms do. */
 static void gallery_confounds(void **state)
 {
@@ -617,6 +751,11 @@ int main(void)
         cmocka_unit_test(shift_jumps),
         cmocka_unit_test(shift_context_sine),
         cmocka_unit_test(shift_reward_driven),
+        cmocka_unit_test(users_are_shown_and_decide_v),
+        cmocka_unit_test(functions_of_the_user),
+        cmocka_unit_test(known_takes_v_out),
+        cmocka_unit_test(clicks_have_their_rate),
+        cmocka_unit_test(quiet_rewards_are_all_zero),
         cmocka_unit_test(gallery_confounds),
         cmocka_unit_test(heartsteps_is_the_published_model),
     };

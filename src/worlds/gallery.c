@@ -8,6 +8,8 @@
  *
  *   contexts   blocks          arm 0 has the zero context, arm i a point z_i in block i - 1
  *              dense           every arm has a point of its own in all features
+ *              shared          arm 0 has the zero context, arm i the user's features x in block i - 1: the constant 1 and
+ *                              dim - 1 normals with standard deviation 1/2, the same for all arms of a round
  *   points                     uniform in the unit ball, whatever the correlation c: a Gaussian copula.
  *                              g_i = sqrt(c) g + sqrt(1 - c) h_i with g and h_i standard normal of dim + 1
  *                              entries; the first dim give the direction, Phi of the last is the share of
@@ -26,33 +28,59 @@
  *                              does the error of who takes v for the arms' doing. Coordinates of a point have variance 1 / (dim + 2), so
  *                              that q has too when arms are independent
  *              reward-driven   -scale E(t-1), E(t) = 0.95 E(t-1) + 0.05 (r(t) - v(t)), E(0) = 0: the more the
- *                              arms played have given, the lower the level. v then depends on the play */
+ *                              arms played have given, the lower the level. v then depends on the play
+ *              user-...        scale f(x), f a random function of the user (worlds/user.h) with a standard deviation of about 1. Unless contexts are
+ *                              shared nobody sees x, and v is as good as noise. user-uplift is user-sine with mu a tenth as long
+ *   walk                       with walk s > 0, a random walk that has moved by s after 10,000 rounds is added to v
+ *   known                      1: v is taken out of the reward, as for someone who knows it: a yardstick
+ *   clicks                     p > 0: a reward is 1 with probability p (1 + b'mu + v), within [0, 1], else 0; there is no
+ *                              other noise, and regret is in clicks
+ *   quiet                      the first rewards, so many, are all 0 */
 #include <math.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "core/normal.h"
 #include "worlds/draw.h"
 #include "worlds/options.h"
+#include "worlds/user.h"
 
 #define TWO_PI 0x1.921fb54442d18p2
 #define JUMP_PROBABILITY 0.005
 #define WALK_STEP 0.01     /* of the scale */
 #define REWARD_WEIGHT 0.05 /* of the newest reward in E */
+#define USER_SD 0.5        /* of a user's features */
+#define UPLIFT 0.1         /* the length of mu with user-uplift */
 
-enum { SHIFT_ZERO, SHIFT_RANDOM_WALK, SHIFT_JUMPS, SHIFT_SEASON, SHIFT_CONTEXT_SINE, SHIFT_REWARD_DRIVEN };
-enum { CONTEXTS_BLOCKS, CONTEXTS_DENSE };
+enum {
+    SHIFT_ZERO,
+    SHIFT_RANDOM_WALK,
+    SHIFT_JUMPS,
+    SHIFT_SEASON,
+    SHIFT_CONTEXT_SINE,
+    SHIFT_REWARD_DRIVEN,
+    SHIFT_USER_SINE,
+    SHIFT_USER_TREE,
+    SHIFT_USER_PRODUCT,
+    SHIFT_USER_EXP,
+    SHIFT_USER_UPLIFT
+};
+enum { CONTEXTS_BLOCKS, CONTEXTS_DENSE, CONTEXTS_SHARED };
 enum { TAIL_NORMAL, TAIL_T3 };
 
 struct own {
-    size_t d;        /* features of a point */
-    size_t first;    /* arm that has the first point: 1 in blocks, else 0 */
-    size_t n_blocks; /* of mu */
-    double *mu, *w;  /* n_blocks times d */
-    double *common;  /* d + 1: g */
-    int shift, tail;
-    uint64_t day;
-    double noise, scale, correlation, drift;
-    double state; /* v of random-walk and jumps, E of reward-driven */
+    size_t d;         /* features of a point */
+    size_t first;     /* arm that has the first point: 1 in blocks, else 0 */
+    size_t n_blocks;  /* of mu */
+    double *mu, *w;   /* n_blocks times d */
+    double *common;   /* d + 1: g */
+    double *function; /* of the user */
+    double *user;     /* x: d */
+    int shift, tail, shared, has_user, known;
+    uint64_t day, quiet;
+    double noise, scale, correlation, drift, walk, clicks;
+    double state;  /* v of random-walk and jumps, E of reward-driven */
+    double walked; /* where the walk is */
 };
 
 static double *point_of(const struct gbose__world *w, size_t arm)
@@ -68,10 +96,26 @@ static size_t block_of(const struct own *own, size_t arm)
     return own->first ? (arm - 1) * own->d : 0;
 }
 
+/* sine is the one of user-uplift, too. */
+static enum gbose__user_kind user_kind(const struct own *own)
+{
+    switch (own->shift) {
+    case SHIFT_USER_TREE:
+        return GBOSE__USER_TREE;
+    case SHIFT_USER_PRODUCT:
+        return GBOSE__USER_PRODUCT;
+    case SHIFT_USER_EXP:
+        return GBOSE__USER_EXP;
+    default:
+        return GBOSE__USER_SINE;
+    }
+}
+
 static int init(struct gbose__world *w, gbose_error *err)
 {
     struct own *own = w->own;
     struct gbose__rng rng;
+    int contexts = gbose__world_option(w, "contexts")->word, rc;
     size_t arms = (size_t)gbose__world_option(w, "arms")->integer;
 
     own->d = (size_t)gbose__world_option(w, "dim")->integer;
@@ -82,8 +126,17 @@ static int init(struct gbose__world *w, gbose_error *err)
     own->correlation = gbose__world_option(w, "correlation")->number;
     own->drift = gbose__world_option(w, "drift")->number;
     own->day = gbose__world_option(w, "day")->integer;
-    if (gbose__world_option(w, "contexts")->word == CONTEXTS_BLOCKS) {
-        int rc = gbose__blocks(w, arms, own->d, err);
+    own->walk = gbose__world_option(w, "walk")->number;
+    own->clicks = gbose__world_option(w, "clicks")->number;
+    own->known = (int)gbose__world_option(w, "known")->integer;
+    own->quiet = gbose__world_option(w, "quiet")->integer;
+    own->shared = contexts == CONTEXTS_SHARED;
+    own->has_user = own->shared || own->shift >= SHIFT_USER_SINE;
+    if (own->has_user && own->d < 2)
+        return gbose__fail(err, GBOSE_ESPEC,
+                           "a user has a constant and at least one feature: dim must be at least 2");
+    if (contexts != CONTEXTS_DENSE) {
+        rc = gbose__blocks(w, arms, own->d, err);
         if (rc)
             return rc;
         own->first = 1;
@@ -98,11 +151,21 @@ static int init(struct gbose__world *w, gbose_error *err)
     own->common = gbose__alloc(own->d + 1, sizeof *own->common);
     if (!own->mu || !own->w || !own->common)
         return GBOSE_ENOMEM;
+    if (own->has_user) {
+        own->user = gbose__alloc(own->d, sizeof *own->user);
+        own->function = gbose__alloc(gbose__user_size(own->d), sizeof *own->function);
+        if (!own->user || !own->function)
+            return GBOSE_ENOMEM;
+    }
     gbose__world_rng(w, &rng, GBOSE__WORLD_SETTING);
     for (size_t k = 0; k < own->n_blocks; k++)
         gbose__draw_sphere(own->mu + k * own->d, own->d, &rng);
     for (size_t k = 0; k < own->n_blocks; k++)
         gbose__draw_sphere(own->w + k * own->d, own->d, &rng);
+    if (own->shift >= SHIFT_USER_SINE)
+        gbose__user_draw(own->function, user_kind(own), own->d, &rng);
+    for (size_t i = 0; i < w->dim && own->shift == SHIFT_USER_UPLIFT; i++)
+        own->mu[i] *= UPLIFT;
     return GBOSE_OK;
 }
 
@@ -117,6 +180,17 @@ static void move_mu(struct gbose__world *w)
         own->mu[i] += step * gbose__rng_normal(&rng);
     for (size_t k = 0; k < own->n_blocks; k++)
         gbose__normalise(own->mu + k * own->d, own->d);
+}
+
+static void draw_user(struct gbose__world *w)
+{
+    const struct own *own = w->own;
+    struct gbose__rng rng;
+
+    gbose__world_rng(w, &rng, GBOSE__WORLD_USER);
+    own->user[0] = 1;
+    for (size_t j = 1; j < own->d; j++)
+        own->user[j] = USER_SD * gbose__rng_normal(&rng);
 }
 
 static void draw_points(struct gbose__world *w)
@@ -177,9 +251,36 @@ static double shift(struct gbose__world *w)
         return own->scale * cycle(w->round, 100 * own->day) * wave_of_contexts(w);
     case SHIFT_REWARD_DRIVEN:
         return -own->scale * own->state;
-    default:
+    case SHIFT_ZERO:
         return 0;
+    default:
+        return own->scale * gbose__user_value(own->function, user_kind(own), own->user, own->d);
     }
+}
+
+/* The step of the walk, after what the shift itself has drawn. */
+static double walk(struct gbose__world *w)
+{
+    struct own *own = w->own;
+    struct gbose__rng rng;
+
+    gbose__world_rng(w, &rng, GBOSE__WORLD_WALK);
+    own->walked += WALK_STEP * own->walk * gbose__rng_normal(&rng);
+    return own->walked;
+}
+
+/* Turn means and shift into the probability of a click. */
+static void click(struct gbose__world *w)
+{
+    const struct own *own = w->own;
+    struct gbose__rng rng;
+
+    for (size_t i = 0; i < w->n_arms; i++)
+        w->mean[i] *= own->clicks;
+    w->shift = own->clicks * (1 + w->shift);
+    gbose__world_rng(w, &rng, GBOSE__WORLD_NOISE);
+    w->noise = 0;
+    w->toss = gbose__rng_uniform(&rng);
 }
 
 static void next(struct gbose__world *w)
@@ -189,14 +290,27 @@ static void next(struct gbose__world *w)
 
     if (own->drift > 0 && w->round > 1)
         move_mu(w);
-    draw_points(w);
+    if (own->has_user)
+        draw_user(w);
+    if (!own->shared)
+        draw_points(w);
+    for (size_t i = 1; own->shared && i < w->n_arms; i++)
+        memcpy(point_of(w, i), own->user, own->d * sizeof *own->user);
     if (own->first)
         gbose__block_means(w, own->mu, own->d);
     else
         gbose__dense_means(w, own->mu);
     w->shift = shift(w);
+    if (own->walk > 0)
+        w->shift += walk(w);
+    if (own->known)
+        w->shift = 0;
     gbose__world_rng(w, &rng, GBOSE__WORLD_NOISE);
     w->noise = own->noise * (own->tail == TAIL_T3 ? gbose__draw_t3(&rng) : gbose__rng_normal(&rng));
+    if (own->clicks > 0)
+        click(w);
+    w->low = w->round <= own->quiet ? 0 : -INFINITY;
+    w->high = w->round <= own->quiet ? 0 : INFINITY;
 }
 
 static void observe(struct gbose__world *w, size_t arm, double reward)
@@ -215,16 +329,22 @@ static void clear(struct gbose__world *w)
     gbose__free(own->mu);
     gbose__free(own->w);
     gbose__free(own->common);
+    gbose__free(own->user);
+    gbose__free(own->function);
 }
 
 static const gbose_option options[] = {
-    {"shift", GBOSE_WORD, 0, 0, "zero|random-walk|jumps|season|context-sine|reward-driven", "random-walk",
-     "the confounder v(t)"},
+    {"shift", GBOSE_WORD, 0, 0,
+     "zero|random-walk|jumps|season|context-sine|reward-driven|user-sine|user-tree|user-product|user-exp|"
+     "user-uplift",
+     "random-walk", "the confounder v(t); a learner sees the user only with contexts=shared"},
     {"scale", GBOSE_NUMBER, 0, 1e6, NULL, "5", "how far v moves; the arms' means are within 1 of 0"},
     {"day", GBOSE_INTEGER, 2, 1e9, NULL, "100",
      "rounds in a day: 'season' has the periods of a day and a week, 'context-sine' that of 100 days"},
-    {"contexts", GBOSE_WORD, 0, 0, "blocks|dense", "dense",
-     "a block of features for each arm but arm 0, or all features for every arm"},
+    {"contexts", GBOSE_WORD, 0, 0, "blocks|dense|shared", "dense",
+     "a block of features for each arm but arm 0, or all features for every arm, or the user's features in "
+     "the "
+     "block of each arm but arm 0"},
     OPTION_ARMS("10"),
     {"dim", GBOSE_INTEGER, 1, GBOSE__WORLD_MAX_BLOCK, NULL, "5",
      "features of a dense context, or of one arm's block: then a context has dim * (arms - 1)"},
@@ -234,6 +354,13 @@ static const gbose_option options[] = {
      "law of the noise: normal, or Student's t with 3 degrees of freedom and the same standard deviation"},
     {"drift", GBOSE_NUMBER, 0, 1, NULL, "0",
      "length of the step that mu takes on the unit sphere each round"},
+    {"walk", GBOSE_NUMBER, 0, 1e6, NULL, "0",
+     "add a random walk to v, with this standard deviation after 10,000 rounds"},
+    {"known", GBOSE_INTEGER, 0, 1, NULL, "0",
+     "1: v is taken out of the rewards, as for someone who knows it"},
+    {"clicks", GBOSE_NUMBER, 0, 0.5, NULL, "0",
+     "if above 0: rewards are 1 with probability clicks * (1 + b'mu + v), else 0; regret is in clicks"},
+    {"quiet", GBOSE_INTEGER, 0, 1e9, NULL, "0", "the first rewards, so many, are all 0"},
 };
 
 const struct gbose__world_kind gbose__world_gallery = {

@@ -108,6 +108,7 @@ int gbose__world_next(struct gbose__world *w)
     w->round++;
     w->n_arms = w->max_arms;
     w->shift = w->noise = 0;
+    w->toss = -1;
     memset(w->contexts, 0, w->max_arms * w->dim * sizeof *w->contexts);
     w->kind->next(w);
     return w->err.code;
@@ -127,6 +128,8 @@ double gbose__world_play(struct gbose__world *w, size_t arm, double *regret)
 {
     double reward = w->mean[arm] + w->shift + w->noise;
 
+    if (w->toss >= 0)
+        reward = w->toss < reward;
     if (reward < w->low)
         reward = w->low;
     if (reward > w->high)

@@ -43,6 +43,8 @@ struct gbose__world {
     double *mean;     /* n_arms: b'mu, what regret is measured by */
     double shift;     /* v */
     double noise;     /* the same whichever arm is played */
+    double
+        toss; /* 0 or more: the reward is 1 if this is below mean + shift + noise, else 0; -1: no such thing */
     double low, high; /* rewards are clipped to [low, high]; infinite unless the world sets them */
     void *own;
     const gbose_study_world *joined; /* of a world given by callbacks, else NULL */
@@ -54,7 +56,9 @@ enum gbose__world_purpose {
     GBOSE__WORLD_SETTING = GBOSE__WORLD, /* once: mu and the like */
     GBOSE__WORLD_CONTEXT,
     GBOSE__WORLD_NOISE,
-    GBOSE__WORLD_SHIFT
+    GBOSE__WORLD_SHIFT,
+    GBOSE__WORLD_WALK,
+    GBOSE__WORLD_USER
 };
 
 /* GBOSE_OK, GBOSE_ESPEC, GBOSE_ENOMEM. */
