@@ -4,6 +4,8 @@
  *     LEARNER FILE SECONDS             ->  microseconds of CPU per round: decide and learn
  *     count FILE ROUNDS                ->  0, after that many rounds: for counting instructions
  *     decide FILE SECONDS              ->  the same without learning, from gbose_decide_many
+ *     crowded LEARNER ARMS DIM SECONDS ->  microseconds of a fresh learner's decision among unit vectors rounded to 6
+ *                                      decimals: all survive, at nearly equal radii
  *     images DIM SECONDS               ->  microseconds of R b for 100 arms
  *     apply|update DIM SECONDS         ->  microseconds of one y = R x, or one rank-one step
  *     bandwidth - SECONDS              ->  Gbyte/s of reading memory that no cache holds
@@ -249,6 +251,48 @@ static double time_decide(const char *path, double seconds)
     rounds_open(&r, path);
     result = time_rounds(decide_all, &r, seconds) / (double)r.w.n_rounds;
     rounds_close(&r);
+    return result;
+}
+
+/* ---- arms that are all alike ---- */
+
+struct decision {
+    gbose *g;
+    double *contexts;
+    size_t n;
+};
+
+static void decide_again(void *state, size_t t)
+{
+    struct decision *d = state;
+    gbose_decision out;
+
+    (void)t;
+    must(gbose_decide(d->g, &out, d->contexts, d->n));
+}
+
+static double time_crowded(const char *spec, size_t n, size_t dim, double seconds)
+{
+    struct decision d = {.contexts = calloc(n * dim, sizeof(double)), .n = n};
+    double result;
+
+    if (!d.contexts)
+        die("out of memory");
+    gbose__rng_init(&rng, 3, 0, GBOSE__WORLD, 0);
+    for (size_t i = 0; i < n; i++) {
+        double *x = d.contexts + i * dim, norm = 0;
+
+        for (size_t k = 0; k < dim; k++) {
+            x[k] = gbose__rng_normal(&rng);
+            norm += x[k] * x[k];
+        }
+        for (size_t k = 0; k < dim; k++)
+            x[k] = nearbyint(1e6 * x[k] / sqrt(norm)) / 1e6;
+    }
+    must(gbose_new(&d.g, spec, dim, NULL));
+    result = time_rounds(decide_again, &d, seconds);
+    gbose_free(d.g);
+    free(d.contexts);
     return result;
 }
 
@@ -499,6 +543,8 @@ int main(void)
             answer = prepare(what, n, dim, training, path);
         else if (sscanf(line, "threads %63s %zu %511s %lf", what, &n, path, &seconds) == 4)
             answer = time_threads(!strcmp(what, "cpu"), n, path, seconds);
+        else if (sscanf(line, "crowded %63s %zu %zu %lf", what, &n, &dim, &seconds) == 4)
+            answer = time_crowded(what, n, dim, seconds);
         else if (sscanf(line, "learners %zu %lf", &n, &seconds) == 2)
             answer = time_crowd(n, seconds);
         else if (sscanf(line, "count %511s %zu", path, &n) == 2)

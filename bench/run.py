@@ -1,6 +1,6 @@
 """The benchmark: gbose beside its peers, in one run, their repetitions in turn so that noise hits all alike.
 
-    ./run bench [--quick] [--docs] [SECTION...]      sections: rounds auto growth kernels isa learners threads
+    ./run bench [--quick] [--docs] [SECTION...]      sections: rounds auto ball growth kernels isa learners threads
 
 With --docs the tables and figures of docs/performance.md are renewed from bench/results/; --docs alone measures
 nothing before.
@@ -215,6 +215,21 @@ def auto(quick):
     write_csv("auto.csv", ["learner", "arms", "dim", "state", "microseconds", "spread", "ratio to gbose"], rows)
 
 
+def ball(quick):
+    """bose beside gbose where its enclosing ball is hardest to find: unit vectors rounded to 6 decimals, all alive."""
+    own, rows = gbose(), []
+    for n, d in ((5, 20), (20, 10), (100, 50), (200, 100), (400, 128), (1000, 200), (5000, 50)):
+        times = {learner: [] for learner in ("gbose", "bose")}
+        for _ in range(3 if quick else 9):
+            for learner in times:
+                times[learner].append(own.ask(f"crowded {learner} {n} {d} {0.02 if quick else 0.05}"))
+        ratio = median(times["bose"]) / median(times["gbose"])
+        print(f"    ({n}, {d})  " + "  ".join(f"{k} {number(median(t))} us" for k, t in times.items()) +
+              f"  {ratio:.2f}x (goal: at most 20)")
+        rows.append([n, d] + [f"{median(t):.4g}" for t in times.values()] + [f"{ratio:.4g}"])
+    write_csv("ball.csv", ["arms", "dim", "gbose, us", "bose, us", "ratio"], rows)
+
+
 def growth(quick):
     """Of a trained learner's round with the number of arms, d = 50."""
     own = gbose()
@@ -393,6 +408,10 @@ def page_tables():
         rows.append([f"{what}, d = {d}", number(float(mine["gbose"]["microseconds"]))] +
                     [f"{float(mine[p]['ratio to gbose']):.2f}x" for p in peers])
     yield "kernels", markdown(["", "gbose, us"] + peers, rows)
+    ball_csv = read_csv("ball.csv")
+    yield "ball", markdown(["(arms, d)", "gbose, us", "bose, us", "ratio"],
+                           [[f"({r['arms']}, {r['dim']})", number(float(r["gbose, us"])), number(float(r["bose, us"])),
+                             number(float(r["ratio"])) + "x"] for r in ball_csv])
     growth_csv = read_csv("growth.csv")
     slope = loglog_slope([float(r["arms"]) for r in growth_csv], [float(r["microseconds"]) for r in growth_csv])
     yield "growth", markdown(["arms"] + [r["arms"] for r in growth_csv],
@@ -431,7 +450,7 @@ def renew_page():
             f.write(svg)
 
 
-SECTIONS = {f.__name__: f for f in (rounds, auto, growth, kernels, isa, learners, threads)}
+SECTIONS = {f.__name__: f for f in (rounds, auto, ball, growth, kernels, isa, learners, threads)}
 
 
 def main():

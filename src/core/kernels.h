@@ -84,6 +84,9 @@ struct gbose__kernels {
     /* y += c (x - y) */
     void (*approach)(double *y, double c, const double *x, size_t n);
 
+    /* (x, y) <- (c x + s y, c y - s x) */
+    void (*rotate)(double *x, double *y, double c, double s, size_t n);
+
     /* Two standard normal numbers from each of `blocks` Philox blocks, whose counters count up in counter[0]: what
      * gbose__rng_normal() gives. Leaves the counter behind the last. */
     void (*normals)(double *z, const uint32_t key[2], uint32_t counter[4], size_t blocks);

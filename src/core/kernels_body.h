@@ -262,6 +262,17 @@ static void approach(double *y, double c, const double *x, size_t n)
         }
 }
 
+static void rotate(double *x, double *y, double c, double s, size_t n)
+{
+    for (size_t i = 0; i < n; i += GBOSE__LANES)
+        for (size_t p = 0; p < PARTS; p++) {
+            size_t at = i + p * VEC_DOUBLES;
+            vec a = load(x + at), b = load(y + at);
+            store(x + at, c * a + s * b);
+            store(y + at, c * b - s * a);
+        }
+}
+
 /* ---- the triangle ---- */
 
 static struct gbose__span find_span(const double *x, size_t stride)
@@ -875,6 +886,7 @@ const struct gbose__kernels GBOSE__TABLE = {
     .squares = all_squares,
     .axpy = axpy,
     .approach = approach,
+    .rotate = rotate,
     .normals = normals,
     .rough_normals = rough_normals,
     .count_wins = count_wins,

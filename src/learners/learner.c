@@ -168,8 +168,7 @@ static void round_clear(struct gbose__round *round)
     gbose__free(round->matrix);
     gbose__free(round->score);
     gbose__free(round->live);
-    gbose__free(round->ball.support);
-    gbose__free(round->ball.weight);
+    gbose__ball_clear(&round->ball);
     gbose__free(round->ticket);
 }
 
@@ -274,7 +273,7 @@ static size_t matrix_size(size_t n, size_t sample_rows, size_t stride)
 static int round_reserve(const gbose *g, struct gbose__round *old, size_t n)
 {
     struct gbose__round round;
-    size_t stride = g->model.stride, support, row = stride * sizeof(double),
+    size_t stride = g->model.stride, row = stride * sizeof(double),
            sample_rows = g->kind->samples ? GBOSE__BATCH : 0;
 
     if (n <= old->capacity && old->shape == g->fingerprint)
@@ -284,23 +283,20 @@ static int round_reserve(const gbose *g, struct gbose__round *old, size_t n)
     round = *old;
     round.stride = stride;
     round.shape = g->fingerprint;
-    support = g->kind->ball ? gbose__ball_support(n, g->model.dim) : 0;
     round.ticket_capacity = 8 * ticket_words(g, max_terms(g, n));
     round.context = gbose__alloc(2 * n + sample_rows + 2, row);
     round.matrix = gbose__alloc(matrix_size(n, sample_rows, stride), sizeof(double));
     round.score = gbose__alloc(6 * n, sizeof(double));
     round.live = gbose__alloc(2 * n, sizeof(size_t));
-    round.ball.support = gbose__alloc(support, sizeof(size_t));
-    round.ball.weight = gbose__alloc(support + 2, support * sizeof(double));
+    gbose__ball_init(&round.ball, g->kind->ball ? n : 0, g->model.dim);
     round.ticket = gbose__alloc(round.ticket_capacity, 1);
-    if (!round.context || !round.matrix || !round.score || !round.live || !round.ball.support ||
-        !round.ball.weight || !round.ticket) {
+    if (!round.context || !round.matrix || !round.score || !round.live || !round.ball.memory ||
+        !round.ticket) {
         round_clear(&round);
         return GBOSE_ENOMEM;
     }
     round.image = round.context + n * stride;
     round.centre = round.image + (n + sample_rows) * stride;
-    round.ball.centre = round.centre + stride;
     round.pmf = round.score + n;
     round.aside = round.pmf + n;
     round.radius = round.aside + n;
@@ -311,9 +307,6 @@ static int round_reserve(const gbose *g, struct gbose__round *old, size_t n)
                                       .order = round.order,
                                       .centre = round.centre,
                                       .tiles = (float *)round.matrix};
-    round.ball.capacity = support;
-    round.ball.pull = round.ball.weight + support;
-    round.ball.between = round.ball.pull + support;
     round.capacity = n;
     round_clear(old);
     *old = round;

@@ -47,6 +47,19 @@ void cloud_points(struct random *r, size_t kind, double *points, size_t n, size_
             memset(x, 0, dim * sizeof(double));
             x[0] = (double)random_below(r, 2 * n);
             break;
+        case 12:
+        case 13:
+        case 14:
+            for (size_t k = 0; k < dim; k++)
+                x[k] = kind == 13 && i % 2 ? points[(i - 1) * stride + k] + 1e-9 * random_normal(r)
+                                           : nearbyint(1e6 * x[k] / sqrt(size2)) / 1e6;
+            for (size_t k = 0; k < dim && kind == 14 && i == n / 3; k++)
+                x[k] *= 1000;
+            break;
+        case 15:
+            memset(x, 0, dim * sizeof(double));
+            x[i % dim] = 1;
+            break;
         default:
             break;
         }
