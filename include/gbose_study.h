@@ -25,56 +25,13 @@
 #ifndef GBOSE_STUDY_H
 #define GBOSE_STUDY_H
 
-#include "gbose.h"
+#include "gbose_world.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* ---- worlds, stepped by hand ----------------------------------------------------------------------- */
-
-typedef struct gbose__world gbose_world;
-
-/* A round. The reward of arm i is means[i] + shift + noise, clipped to what the world allows. */
-typedef struct {
-    size_t n_arms;          /* at least 1; may differ from round to round */
-    const double *contexts; /* n_arms rows of dim doubles */
-    const double *means;    /* n_arms: b'mu, what regret is measured by */
-    double shift;           /* v: the same for all arms */
-    double noise;           /* the same whichever arm is played */
-} gbose_world_round;
-
-/* Make a world.
- *   spec        "NAME" or "NAME:OPTION=VALUE,..."; gbose_world_at() lists what there is. Borrowed.
- *   seed, repetition  key its random streams: the same two give the same rounds.
- *   err         may be NULL.
- * GBOSE_ESPEC, GBOSE_ENOMEM, GBOSE_EINVAL if a pointer is NULL. */
-GBOSE_API int gbose_world_new(gbose_world **out, const char *spec, uint64_t seed, uint32_t repetition,
-                              gbose_error *err);
-
-/* NULL is allowed. */
-GBOSE_API void gbose_world_free(gbose_world *w);
-
-/* Go on to the next round; the first call makes the first one. What `out` points to belongs to the world and is
- * valid until the next call. GBOSE_EINVAL if a pointer is NULL. Never allocates. */
-GBOSE_API int gbose_world_next(gbose_world *w, gbose_world_round *out);
-
-/* Play an arm of the present round.
- *   reward  of the arm.
- *   regret  what the best arm of the round is worth more, on average; may be NULL.
- * A world whose confounder follows past rewards takes note of it. GBOSE_EINVAL if w or reward is NULL, if there
- * is no round yet, or no such arm. */
-GBOSE_API int gbose_world_play(gbose_world *w, size_t arm, double *reward, double *regret);
-
-/* Features of an arm, the most arms that a round can have, and the number of rounds made. */
-GBOSE_API size_t gbose_world_dim(const gbose_world *w);
-GBOSE_API size_t gbose_world_max_arms(const gbose_world *w);
-GBOSE_API uint64_t gbose_world_rounds(const gbose_world *w);
-
-/* World number i of the table, in the order of the documentation, or NULL past the last. Static memory. */
-GBOSE_API const gbose_info *gbose_world_at(size_t i);
-
-/* ---- learners and worlds of your own --------------------------------------------------------------- */
+/* ---- learners of your own -------------------------------------------------------------------------- */
 
 /* A learner given by callbacks. They return GBOSE_OK, or any other code after filling err: the study then ends
  * with that code and text. Callbacks are never called for two runs at the same time (of any learner or world of
@@ -94,21 +51,6 @@ typedef struct {
     /* The run has ended; called whenever begin has succeeded. May be NULL. */
     void (*end)(void *state);
 } gbose_study_learner;
-
-/* A world given by callbacks, under the same rules. */
-typedef struct {
-    const char *name;
-    void *user;
-    size_t dim, max_arms; /* at least 1 */
-    int (*begin)(void **state, void *user, uint64_t seed, uint32_t repetition, gbose_error *err);
-    /* Make round number `round`, from 1. What `out` points to must stay valid until the next call; it is checked
-     * (n_arms from 1 to max_arms, all numbers finite) and copied. */
-    int (*next)(void *state, uint64_t round, gbose_world_round *out, gbose_error *err);
-    /* The arm was played and gave this reward. May be NULL. */
-    int (*observe)(void *state, size_t arm, double reward, gbose_error *err);
-    /* May be NULL. */
-    void (*end)(void *state);
-} gbose_study_world;
 
 /* ---- studies --------------------------------------------------------------------------------------- */
 

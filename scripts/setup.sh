@@ -57,6 +57,7 @@ need pkg-config command -v pkg-config
 need libcmocka-dev header cmocka.h
 need librandom123-dev header Random123/philox.h
 need libjansson-dev header jansson.h
+need zlib1g-dev header zlib.h
 need gnuplot-nox command -v gnuplot
 if [[ ${1-} == test ]]; then
     need libopenmpi-dev command -v mpicc

@@ -64,7 +64,9 @@ while IFS= read -r file; do
 done < <(sed -n 's/^<!-- file: \(.*\) -->$/\1/p' "$page")
 
 # Every learner has its page, and the README and the page name it.
-for learner in $("$program" learners | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'); do
+learners=$("$program" learners | sed -n 's/^\([a-z][a-z-]*\) .*/\1/p')
+(($(wc -w <<<"$learners") >= 5)) || wrong "only these learners were found in 'gbose learners': $learners"
+for learner in $learners; do
     page=docs/learners/$learner.md
     if [[ ! -f $page ]]; then
         wrong "the learner $learner has no page $page"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/outputs.h"
+#include "report/outputs.h"
 #include "support/faults.h"
 #include "support/made_study.h"
 #include "support/scratch.h"

@@ -1,13 +1,13 @@
 /* What the figures' scripts are made of; that gnuplot draws them is in test_outputs.c. */
-#include "study/figures.h"
+#include "report/figures.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/gnuplot.h"
-#include "study/plot.h"
+#include "report/gnuplot.h"
+#include "report/plot.h"
 #include "support/check.h"
 #include "support/random.h"
 

@@ -1,4 +1,5 @@
-#include "study/outputs.h"
+#include "report/format.h"
+#include "report/outputs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "study/tables.h"
+#include "report/tables.h"
 #include "support/check.h"
 #include "support/made_study.h"
 #include "support/scratch.h"
@@ -206,14 +207,14 @@ static void numbers_are_short_and_exact(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-        assert_true(strtod(gbose__number(buf, x[i]), NULL) == x[i]);
-    assert_string_equal(gbose__number(buf, 0.1), "0.1");
-    assert_string_equal(gbose__number(buf, NAN), "");
-    assert_string_equal(gbose__rounded(buf, 19.66), "19.7");
-    assert_string_equal(gbose__rounded(buf, 0.25), "0.250");
-    assert_string_equal(gbose__rounded(buf, 123456.7), "123457");
-    assert_string_equal(gbose__rounded(buf, NAN), "-");
-    assert_string_equal(gbose__rounded_like(buf, 0.3, 20, 1), "+0.3");
+        assert_true(strtod(gbose__format_number(buf, x[i]), NULL) == x[i]);
+    assert_string_equal(gbose__format_number(buf, 0.1), "0.1");
+    assert_string_equal(gbose__format_number(buf, NAN), "");
+    assert_string_equal(gbose__format_rounded(buf, 19.66), "19.7");
+    assert_string_equal(gbose__format_rounded(buf, 0.25), "0.250");
+    assert_string_equal(gbose__format_rounded(buf, 123456.7), "123457");
+    assert_string_equal(gbose__format_rounded(buf, NAN), "-");
+    assert_string_equal(gbose__format_rounded_like(buf, 0.3, 20, 1), "+0.3");
 }
 
 /* ---- tables for people ---- */

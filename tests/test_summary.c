@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/printed.h"
+#include "report/printed.h"
 #include "support/check.h"
 #include "support/made_study.h"
 #include "support/random.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/spec.h"
-#include "study/file.h"
+#include "io/file.h"
 #include "study/plan_json.h"
 
 /* The sweep ("OPTION=V1,V2,...") among those given that this learner takes; NULL: none. */

@@ -7,13 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/progress.h"
 #include "core/spec.h"
+#include "io/file.h"
+#include "report/gnuplot.h"
+#include "report/outputs.h"
 #include "study/cluster.h"
 #include "study/directory.h"
-#include "study/file.h"
-#include "study/outputs.h"
 #include "study/plan_json.h"
-#include "study/progress.h"
 #include "study/study.h"
 
 static atomic_int stop;

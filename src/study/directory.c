@@ -7,30 +7,12 @@
 #include <unistd.h>
 
 #include "core/spec.h"
-#include "study/file.h"
+#include "io/file.h"
 #include "study/plan_json.h"
-
-/* DIR, and what leads to it. */
-static int make_directories(const char *dir, gbose_error *err)
-{
-    char *path = strdup(dir);
-    int rc = GBOSE_OK;
-
-    if (!path)
-        return gbose__no_memory(err);
-    for (char *p = path + 1; *p && !rc; p++)
-        if (*p == '/') {
-            *p = 0;
-            rc = gbose__dir_make(path, err);
-            *p = '/';
-        }
-    free(path);
-    return rc ? rc : gbose__dir_make(dir, err);
-}
 
 char *gbose__study_plan_text(const char *dir, gbose_error *err)
 {
-    char *path = gbose__path(dir, "study.json"), *text = NULL;
+    char *path = gbose__file_path(dir, "study.json"), *text = NULL;
     size_t size;
 
     if (!path)
@@ -55,7 +37,7 @@ static int write_plan(const char *dir, const char *text, gbose_error *err)
 /* Write DIR/study.json, or find the same text in it. */
 static int claim(const char *dir, const char *text, gbose_error *err)
 {
-    char *path = gbose__path(dir, "study.json"), *there = NULL;
+    char *path = gbose__file_path(dir, "study.json"), *there = NULL;
     size_t size;
     int rc;
 
@@ -80,7 +62,7 @@ int gbose__study_open(struct gbose__journal **journal, struct gbose__study *stud
 {
     char *text = gbose__plan_write(study->plan);
     struct gbose__journal *opened = NULL;
-    int rc = text ? make_directories(dir, err) : gbose__no_memory(err);
+    int rc = text ? gbose__file_make_dirs(dir, err) : gbose__no_memory(err);
 
     if (!rc)
         rc = gbose__journal_lock(&opened, dir, study, err);

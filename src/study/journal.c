@@ -9,7 +9,7 @@
 
 #include "core/bytes.h"
 #include "core/spec.h"
-#include "study/file.h"
+#include "io/file.h"
 
 #define JOURNAL_MAGIC UINT64_C(0x314c4e524a534247) /* the bytes "GBSJRNL1" */
 #define HEADER_SIZE 24                             /* magic, the plan's hash, the size of a record */
@@ -67,9 +67,14 @@ static int read_record(const unsigned char *record, struct gbose__study *study, 
     return 1;
 }
 
-static int system_error(gbose_error *err, const char *what, const char *path)
+static int cannot_read(gbose_error *err, const char *path)
 {
-    return gbose__fail(err, GBOSE__EWRITE, "cannot %s %s: %s", what, path, strerror(errno));
+    return gbose__fail(err, GBOSE__EREAD, "cannot read %s: %s", path, strerror(errno));
+}
+
+static int cannot_write(gbose_error *err, const char *path, int error)
+{
+    return gbose__fail(err, GBOSE__EWRITE, "cannot write %s: %s", path, strerror(error));
 }
 
 /* All bytes, or fewer at the end of the file; -1 on an error. */
@@ -88,20 +93,6 @@ static ssize_t read_all(int file, unsigned char *buf, size_t size)
         got += (size_t)n;
     }
     return (ssize_t)got;
-}
-
-static int write_all(int file, const unsigned char *buf, size_t size)
-{
-    while (size) {
-        ssize_t n = write(file, buf, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        buf += n;
-        size -= (size_t)n;
-    }
-    return 0;
 }
 
 static void make_header(unsigned char *header, const char *plan, size_t size)
@@ -124,7 +115,7 @@ static int take_in(int file, const char *path, unsigned char *record, const char
 
     *end = 0;
     if (n < 0)
-        return system_error(err, "read", path);
+        return cannot_read(err, path);
     make_header(expected, plan, size);
     if (n < HEADER_SIZE) {
         if (memcmp(header, expected, (size_t)n))
@@ -137,7 +128,7 @@ static int take_in(int file, const char *path, unsigned char *record, const char
     while ((n = read_all(file, record, size)) == (ssize_t)size && read_record(record, study, &no_memory))
         *end += (off_t)size;
     if (n < 0)
-        return system_error(err, "read", path);
+        return cannot_read(err, path);
     return no_memory ? gbose__no_memory(err) : GBOSE_OK;
 }
 
@@ -149,7 +140,7 @@ static struct gbose__journal *prepare(const char *dir, const struct gbose__plan 
         return NULL;
     j->file = -1;
     j->record_size = record_size(plan);
-    j->path = gbose__path(dir, "journal.bin");
+    j->path = gbose__file_path(dir, "journal.bin");
     j->record = malloc(j->record_size);
     if (!j->path || !j->record) {
         gbose__journal_close(j);
@@ -169,7 +160,7 @@ int gbose__journal_lock(struct gbose__journal **out, const char *dir, const stru
         return gbose__no_memory(err);
     j->file = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (j->file < 0)
-        rc = system_error(err, "open", j->path);
+        rc = cannot_write(err, j->path, errno);
     else if (fcntl(j->file, F_SETLK, &lock) && (errno == EACCES || errno == EAGAIN))
         rc = gbose__fail(err, GBOSE__EWRITE, "%s is in use by another gbose", j->path);
     /* a file system without locks is no reason not to work */
@@ -186,14 +177,15 @@ int gbose__journal_begin(struct gbose__journal *j, const char *plan, struct gbos
 {
     unsigned char header[HEADER_SIZE];
     off_t end = 0;
-    int rc = take_in(j->file, j->path, j->record, plan, study, &end, err);
+    int error, rc = take_in(j->file, j->path, j->record, plan, study, &end, err);
 
     if (!rc && (ftruncate(j->file, end) || lseek(j->file, end, SEEK_SET) < 0))
-        rc = system_error(err, "write", j->path);
+        rc = cannot_write(err, j->path, errno);
     if (!rc && end == 0) {
         make_header(header, plan, j->record_size);
-        if (write_all(j->file, header, HEADER_SIZE))
-            rc = system_error(err, "write", j->path);
+        error = gbose__file_write_all(j->file, header, HEADER_SIZE);
+        if (error)
+            rc = cannot_write(err, j->path, error);
     }
     return rc;
 }
@@ -201,10 +193,11 @@ int gbose__journal_begin(struct gbose__journal *j, const char *plan, struct gbos
 int gbose__journal_append(struct gbose__journal *j, const struct gbose__study *study, size_t index,
                           gbose_error *err)
 {
+    int error;
+
     write_record(j->record, study, index);
-    if (write_all(j->file, j->record, j->record_size))
-        return system_error(err, "write", j->path);
-    return GBOSE_OK;
+    error = gbose__file_write_all(j->file, j->record, j->record_size);
+    return error ? cannot_write(err, j->path, error) : GBOSE_OK;
 }
 
 void gbose__journal_close(struct gbose__journal *j)
@@ -228,7 +221,7 @@ int gbose__journal_read(const char *dir, const char *plan, struct gbose__study *
         return gbose__no_memory(err);
     j->file = open(j->path, O_RDONLY | O_CLOEXEC);
     if (j->file < 0)
-        rc = system_error(err, "open", j->path);
+        rc = cannot_read(err, j->path);
     else
         rc = take_in(j->file, j->path, j->record, plan, study, &end, err);
     gbose__journal_close(j);

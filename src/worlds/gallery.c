@@ -42,8 +42,8 @@
 #include "core/memory.h"
 #include "core/normal.h"
 #include "worlds/draw.h"
-#include "worlds/options.h"
 #include "worlds/user.h"
+#include "worlds/world_options.h"
 
 #define TWO_PI 0x1.921fb54442d18p2
 #define JUMP_PROBABILITY 0.005

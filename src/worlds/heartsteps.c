@@ -27,7 +27,7 @@
 
 #include "core/normal.h"
 #include "worlds/draw.h"
-#include "worlds/options.h"
+#include "worlds/world_options.h"
 
 #define DAYS 42
 #define TIMES_A_DAY 5

@@ -1,8 +1,8 @@
-/* A world given by callbacks (gbose_study.h). */
+/* A world given by callbacks (gbose_world.h). */
 #include <math.h>
 #include <string.h>
 
-#include "worlds/table.h"
+#include "worlds/world_table.h"
 
 struct own {
     void *state;

@@ -20,7 +20,7 @@
  * arm, here a round has one: a learner sees one arm of a round, so what it sees has the same law. */
 #include "core/normal.h"
 #include "worlds/draw.h"
-#include "worlds/options.h"
+#include "worlds/world_options.h"
 
 #define BLOCK 10
 

@@ -16,7 +16,7 @@
  * each repetition draws its own. */
 #include "core/memory.h"
 #include "worlds/draw.h"
-#include "worlds/options.h"
+#include "worlds/world_options.h"
 
 enum { FEATURES_SPHERE, FEATURES_DIRICHLET };
 

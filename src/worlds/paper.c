@@ -22,7 +22,7 @@
 #include "core/memory.h"
 #include "core/normal.h"
 #include "worlds/draw.h"
-#include "worlds/options.h"
+#include "worlds/world_options.h"
 
 #define LN2 0x1.62e42fefa39efp-1
 #define FREQUENCY 0.0005

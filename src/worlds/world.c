@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "worlds/table.h"
+#include "worlds/world_table.h"
 
 /* ---- creation ---- */
 
@@ -149,4 +149,56 @@ void gbose__world_rng(const struct gbose__world *w, struct gbose__rng *rng, enum
 const struct gbose__value *gbose__world_option(const struct gbose__world *w, const char *name)
 {
     return &w->value[gbose__option_index(&w->kind->info, name)];
+}
+
+/* ---- gbose_world.h ---- */
+
+int gbose_world_new(gbose_world **out, const char *spec, uint64_t seed, uint32_t repetition, gbose_error *err)
+{
+    if (!out || !spec)
+        return gbose__fail_plainly(err, GBOSE_EINVAL);
+    gbose__fail(err, GBOSE_OK, "%s", "");
+    return gbose__world_new(out, spec, seed, repetition, err);
+}
+
+void gbose_world_free(gbose_world *w)
+{
+    gbose__world_free(w);
+}
+
+int gbose_world_next(gbose_world *w, gbose_world_round *out)
+{
+    if (!w || !out)
+        return GBOSE_EINVAL;
+    gbose__world_next(w);
+    *out = (gbose_world_round){w->n_arms, w->contexts, w->mean, w->shift, w->noise};
+    return GBOSE_OK;
+}
+
+int gbose_world_play(gbose_world *w, size_t arm, double *reward, double *regret)
+{
+    if (!w || !reward || !w->round || arm >= w->n_arms)
+        return GBOSE_EINVAL;
+    *reward = gbose__world_play(w, arm, regret);
+    return GBOSE_OK;
+}
+
+size_t gbose_world_dim(const gbose_world *w)
+{
+    return w->dim;
+}
+
+size_t gbose_world_max_arms(const gbose_world *w)
+{
+    return w->max_arms;
+}
+
+uint64_t gbose_world_rounds(const gbose_world *w)
+{
+    return w->round;
+}
+
+const gbose_info *gbose_world_at(size_t i)
+{
+    return gbose__world_at(i);
 }

@@ -12,7 +12,7 @@
 
 #include "core/rng.h"
 #include "core/spec.h"
-#include "gbose_study.h"
+#include "gbose_world.h"
 
 struct gbose__world;
 

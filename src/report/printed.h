@@ -1,6 +1,6 @@
 /* Table 1 of the paper: the medians of final regret that it prints, and its setups. */
-#ifndef GBOSE_STUDY_PRINTED_H
-#define GBOSE_STUDY_PRINTED_H
+#ifndef GBOSE_REPORT_PRINTED_H
+#define GBOSE_REPORT_PRINTED_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  *
  * each as .svg, .png and .pdf, with the script (.gp) and the data (.dat) that it was made from. To restyle a
  * figure, edit its script and run `gnuplot NAME.gp` in that directory. */
-#ifndef GBOSE_STUDY_FIGURES_H
-#define GBOSE_STUDY_FIGURES_H
+#ifndef GBOSE_REPORT_FIGURES_H
+#define GBOSE_REPORT_FIGURES_H
 
 #include <stddef.h>
 

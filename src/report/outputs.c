@@ -1,11 +1,12 @@
-#include "study/outputs.h"
+#include "report/outputs.h"
 
 #include <stdlib.h>
 
-#include "study/figures.h"
-#include "study/print.h"
-#include "study/report.h"
-#include "study/tables.h"
+#include "report/figures.h"
+#include "report/gnuplot.h"
+#include "report/print.h"
+#include "report/report.h"
+#include "report/tables.h"
 
 int gbose__study_outputs(const struct gbose__study *s, const char *dir, const char *command_line,
                          gbose_error *err)
@@ -14,7 +15,7 @@ int gbose__study_outputs(const struct gbose__study *s, const char *dir, const ch
     struct gbose__figure *figures = NULL;
     gbose_error drawing = {0, ""};
     size_t n = 0;
-    int rc = gbose__dir_make(dir, err), drawn = GBOSE_OK;
+    int rc = gbose__file_make_dir(dir, err), drawn = GBOSE_OK;
 
     if (!rc)
         rc = gbose__summarize(&all, s, err);

@@ -6,12 +6,12 @@
  * curves.csv  quartiles of cumulative regret over the tuning repetitions, with the value that came out best.
  * table.csv   a row for each (world, learner): a summary, and the paper's printed value. Empty: not available.
  * table.md    the same for people; a study of the paper begins with its Table 1. */
-#ifndef GBOSE_STUDY_TABLES_H
-#define GBOSE_STUDY_TABLES_H
+#ifndef GBOSE_REPORT_TABLES_H
+#define GBOSE_REPORT_TABLES_H
 
 #include <stdio.h>
 
-#include "study/groups.h"
+#include "report/groups.h"
 #include "study/plan.h"
 #include "study/summary.h"
 

@@ -1,6 +1,6 @@
 /* A study's table on the terminal. */
-#ifndef GBOSE_STUDY_PRINT_H
-#define GBOSE_STUDY_PRINT_H
+#ifndef GBOSE_REPORT_PRINT_H
+#define GBOSE_REPORT_PRINT_H
 
 #include <stdio.h>
 

@@ -1,21 +1,20 @@
-#include "study/file.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/spec.h"
+#include "core/error.h"
 
 static int cannot_write(const char *path, int error, gbose_error *err)
 {
     return gbose__fail(err, GBOSE__EWRITE, "cannot write %s: %s", path, strerror(error));
 }
 
-static char *join(const char *a, const char *b, const char *c)
+char *gbose__file_join(const char *a, const char *b, const char *c)
 {
     size_t n = strlen(a) + strlen(b) + strlen(c) + 1;
     char *text = malloc(n);
@@ -25,14 +24,14 @@ static char *join(const char *a, const char *b, const char *c)
     return text;
 }
 
-char *gbose__path(const char *dir, const char *name)
+char *gbose__file_path(const char *dir, const char *name)
 {
     size_t n = strlen(dir);
 
-    return join(dir, n && dir[n - 1] == '/' ? "" : "/", name);
+    return gbose__file_join(dir, n && dir[n - 1] == '/' ? "" : "/", name);
 }
 
-int gbose__dir_make(const char *dir, gbose_error *err)
+int gbose__file_make_dir(const char *dir, gbose_error *err)
 {
     struct stat st;
 
@@ -45,13 +44,30 @@ int gbose__dir_make(const char *dir, gbose_error *err)
     return GBOSE_OK;
 }
 
+int gbose__file_make_dirs(const char *dir, gbose_error *err)
+{
+    char *path = strdup(dir);
+    int rc = GBOSE_OK;
+
+    if (!path)
+        return gbose__no_memory(err);
+    for (char *p = path + 1; *path && *p && !rc; p++)
+        if (*p == '/') {
+            *p = 0;
+            rc = gbose__file_make_dir(path, err);
+            *p = '/';
+        }
+    free(path);
+    return rc ? rc : gbose__file_make_dir(dir, err);
+}
+
 /* ---- whole files ---- */
 
 int gbose__file_open(struct gbose__file *f, const char *dir, const char *name, gbose_error *err)
 {
     memset(f, 0, sizeof *f);
-    f->path = gbose__path(dir, name);
-    f->tmp = f->path ? join(f->path, ".tmp", "") : NULL;
+    f->path = gbose__file_path(dir, name);
+    f->tmp = f->path ? gbose__file_join(f->path, ".tmp", "") : NULL;
     f->to = f->tmp ? open_memstream(&f->text, &f->size) : NULL;
     if (!f->to) {
         gbose__file_abandon(f);
@@ -70,21 +86,25 @@ void gbose__file_abandon(struct gbose__file *f)
     memset(f, 0, sizeof *f);
 }
 
-static int write_all(int fd, const char *text, size_t size)
+int gbose__file_write_all(int fd, const void *bytes, size_t size)
 {
+    const char *at = bytes;
+
     while (size) {
-        ssize_t n = write(fd, text, size);
+        ssize_t n = write(fd, at, size);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return errno;
-        text += n;
+        at += n;
         size -= (size_t)n;
     }
-    /* Some file systems have no fsync; that is not a full disk. */
-    if (fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != ENOSYS)
-        return errno;
     return 0;
+}
+
+int gbose__file_sync(int fd)
+{
+    return fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != ENOSYS && errno != EROFS ? errno : 0;
 }
 
 /* 0, or the errno of what failed. */
@@ -95,7 +115,9 @@ static int put_in_place(const struct gbose__file *f)
 
     if (fd < 0)
         return errno;
-    error = write_all(fd, f->text, f->size);
+    error = gbose__file_write_all(fd, f->text, f->size);
+    if (!error)
+        error = gbose__file_sync(fd);
     if (close(fd) && !error)
         error = errno;
     if (!error && rename(f->tmp, f->path))
@@ -148,80 +170,4 @@ int gbose__file_read(char **text, size_t *size, const char *path, gbose_error *e
     *text = all;
     *size = n;
     return GBOSE_OK;
-}
-
-/* ---- formats ---- */
-
-const char *gbose__number(char buf[GBOSE__NUMBER_SIZE], double x)
-{
-    buf[0] = 0;
-    if (isnan(x))
-        return buf;
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(buf, GBOSE__NUMBER_SIZE, "%.*g", digits, x);
-        if (strtod(buf, NULL) == x)
-            break;
-    }
-    return buf;
-}
-
-const char *gbose__rounded_like(char buf[GBOSE__NUMBER_SIZE], double x, double like, int sign)
-{
-    double size = fabs(like);
-
-    if (isnan(x))
-        snprintf(buf, GBOSE__NUMBER_SIZE, "-");
-    else if (size >= 1e7 || (size < 0.001 && size > 0))
-        snprintf(buf, GBOSE__NUMBER_SIZE, sign ? "%+.3g" : "%.3g", x);
-    else
-        snprintf(buf, GBOSE__NUMBER_SIZE, sign ? "%+.*f" : "%.*f",
-                 size >= 9999.95  ? 0
-                 : size >= 0.9995 ? 1
-                                  : 3,
-                 x);
-    return buf;
-}
-
-const char *gbose__rounded(char buf[GBOSE__NUMBER_SIZE], double x)
-{
-    return gbose__rounded_like(buf, x, x, 0);
-}
-
-void gbose__csv_field(FILE *to, const char *text)
-{
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        fputs(text, to);
-        return;
-    }
-    putc('"', to);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', to);
-        putc(*text, to);
-    }
-    putc('"', to);
-}
-
-void gbose__html_text(FILE *to, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '&':
-            fputs("&amp;", to);
-            break;
-        case '<':
-            fputs("&lt;", to);
-            break;
-        case '>':
-            fputs("&gt;", to);
-            break;
-        case '"':
-            fputs("&quot;", to);
-            break;
-        case '\'':
-            fputs("&#39;", to);
-            break;
-        default:
-            putc(*text, to);
-        }
 }

@@ -1,11 +1,11 @@
 /* What the figures' gnuplot scripts have in common: a page of panels, ticks, colours. */
-#ifndef GBOSE_STUDY_PLOT_H
-#define GBOSE_STUDY_PLOT_H
+#ifndef GBOSE_REPORT_PLOT_H
+#define GBOSE_REPORT_PLOT_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-#include "study/groups.h"
+#include "report/groups.h"
 #include "study/plan.h"
 
 #define GBOSE__FONT_SIZE 13

@@ -1,4 +1,4 @@
-#include "study/gnuplot.h"
+#include "report/gnuplot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/spec.h"
-#include "study/file.h"
+#include "io/file.h"
 
 extern char **environ;
 
@@ -192,7 +192,7 @@ static int take(const char *dir, const char *name, size_t i, gbose_error *err)
     int rc;
 
     snprintf(file, sizeof file, "%.100s.tmp%s", name, outputs[i].suffix);
-    path = gbose__path(dir, file);
+    path = gbose__file_path(dir, file);
     if (!path)
         return gbose__no_memory(err);
     if (gbose__file_read(&text, &size, path, NULL) || !ends_with(text, size, outputs[i].end)) {
@@ -218,7 +218,7 @@ static void forget(const char *dir, const char *name, const char *between)
         char file[128], *path;
 
         snprintf(file, sizeof file, "%.100s%s%s", name, between, outputs[i].suffix);
-        path = gbose__path(dir, file);
+        path = gbose__file_path(dir, file);
         if (path)
             unlink(path);
         free(path);

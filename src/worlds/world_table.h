@@ -1,6 +1,6 @@
 /* The table of worlds, as world.c reads it. */
-#ifndef GBOSE_WORLDS_TABLE_H
-#define GBOSE_WORLDS_TABLE_H
+#ifndef GBOSE_WORLDS_WORLD_TABLE_H
+#define GBOSE_WORLDS_WORLD_TABLE_H
 
 #include "worlds/world.h"
 

@@ -1,13 +1,14 @@
-#include "study/print.h"
+#include "report/print.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/file.h"
-#include "study/groups.h"
-#include "study/printed.h"
-#include "study/tables.h"
+#include "io/file.h"
+#include "report/format.h"
+#include "report/groups.h"
+#include "report/printed.h"
+#include "report/tables.h"
 
 #define LINE_WIDTH 96
 
@@ -116,12 +117,13 @@ static void paper_block(FILE *to, const struct gbose__study *s, const struct gbo
             const struct gbose__summary *u = gbose__summary_of(s, all, g->world[i], l);
 
             fputs("  ", to);
-            put_right(to, gbose__rounded(buf, u->tuned.median), PAPER_COLUMN - 1);
+            put_right(to, gbose__format_rounded(buf, u->tuned.median), PAPER_COLUMN - 1);
             putc(gbose__is_best(s, all, u) ? '*' : ' ', to);
             if (plan->fresh)
-                put_right(to, gbose__rounded(buf, u->fresh.median), PAPER_COLUMN);
+                put_right(to, gbose__format_rounded(buf, u->fresh.median), PAPER_COLUMN);
             if (printed)
-                put_right(to, gbose__rounded(buf, gbose__printed_for(plan, u->world, l)), PAPER_COLUMN);
+                put_right(to, gbose__format_rounded(buf, gbose__printed_for(plan, u->world, l)),
+                          PAPER_COLUMN);
         }
         putc('\n', to);
     }
@@ -160,13 +162,13 @@ static const char *column_text(char buf[GBOSE__CELL_SIZE], const struct gbose__p
     case LONE:
         if (!u)
             return "lone";
-        snprintf(buf, GBOSE__CELL_SIZE, "%s", gbose__rounded(number, u->lone));
+        snprintf(buf, GBOSE__CELL_SIZE, "%s", gbose__format_rounded(number, u->lone));
         return buf;
     default:
         if (!u)
             return "printed";
         snprintf(buf, GBOSE__CELL_SIZE, "%s",
-                 gbose__rounded(number, gbose__printed_for(plan, u->world, u->learner)));
+                 gbose__format_rounded(number, gbose__printed_for(plan, u->world, u->learner)));
         return buf;
     }
 }

@@ -1,10 +1,11 @@
 /* All that a finished study leaves in its directory. */
-#ifndef GBOSE_STUDY_OUTPUTS_H
-#define GBOSE_STUDY_OUTPUTS_H
+#ifndef GBOSE_REPORT_OUTPUTS_H
+#define GBOSE_REPORT_OUTPUTS_H
 
 #include <stdio.h>
 
-#include "study/file.h"
+#include "io/file.h"
+#include "report/gnuplot.h"
 #include "study/plan.h"
 
 /* Write runs.csv, curves.csv, table.csv, table.md, figures/ and report.html into a directory, which is made

@@ -1,10 +1,10 @@
 /* report.html: the whole study on one page that needs nothing beside itself, no network and no script. */
-#ifndef GBOSE_STUDY_REPORT_H
-#define GBOSE_STUDY_REPORT_H
+#ifndef GBOSE_REPORT_REPORT_H
+#define GBOSE_REPORT_REPORT_H
 
 #include <stddef.h>
 
-#include "study/figures.h"
+#include "report/figures.h"
 #include "study/plan.h"
 #include "study/summary.h"
 

@@ -1,7 +1,7 @@
 /* How a study's worlds are laid out in tables and figures: the paper's by setup (N, d) with one column for
  * each v(t), others in the order of the plan. */
-#ifndef GBOSE_STUDY_GROUPS_H
-#define GBOSE_STUDY_GROUPS_H
+#ifndef GBOSE_REPORT_GROUPS_H
+#define GBOSE_REPORT_GROUPS_H
 
 #include <stddef.h>
 

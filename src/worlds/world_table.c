@@ -1,5 +1,5 @@
 /* The table of worlds. A new one is a file of its own and a name here. */
-#include "worlds/table.h"
+#include "worlds/world_table.h"
 
 #include "learners/options.h"
 

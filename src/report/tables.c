@@ -1,4 +1,4 @@
-#include "study/tables.h"
+#include "report/tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "core/spec.h"
-#include "study/file.h"
-#include "study/printed.h"
+#include "io/csv.h"
+#include "io/file.h"
+#include "report/format.h"
+#include "report/printed.h"
 
 /* ---- shared by all tables ---- */
 
@@ -91,8 +93,9 @@ const char *gbose__cell_spread(char buf[GBOSE__CELL_SIZE], const struct gbose__s
     if (!d->n)
         snprintf(buf, GBOSE__CELL_SIZE, "-");
     else
-        snprintf(buf, GBOSE__CELL_SIZE, "%s [%s, %s]", gbose__rounded_like(median, d->median, d->q3, 0),
-                 gbose__rounded_like(q1, d->q1, d->q3, 0), gbose__rounded_like(q3, d->q3, d->q3, 0));
+        snprintf(
+            buf, GBOSE__CELL_SIZE, "%s [%s, %s]", gbose__format_rounded_like(median, d->median, d->q3, 0),
+            gbose__format_rounded_like(q1, d->q1, d->q3, 0), gbose__format_rounded_like(q3, d->q3, d->q3, 0));
     return buf;
 }
 
@@ -101,12 +104,12 @@ const char *gbose__cell_difference(char buf[GBOSE__CELL_SIZE], const struct gbos
     char mean[GBOSE__NUMBER_SIZE], low[GBOSE__NUMBER_SIZE], high[GBOSE__NUMBER_SIZE];
     double like = d->n < 2 ? d->mean : fmax(fabs(d->low), fabs(d->high));
 
-    gbose__rounded_like(mean, d->mean, like, 1);
+    gbose__format_rounded_like(mean, d->mean, like, 1);
     if (d->n < 2)
         snprintf(buf, GBOSE__CELL_SIZE, "%s", mean);
     else
-        snprintf(buf, GBOSE__CELL_SIZE, "%s [%s, %s]", mean, gbose__rounded_like(low, d->low, like, 0),
-                 gbose__rounded_like(high, d->high, like, 0));
+        snprintf(buf, GBOSE__CELL_SIZE, "%s [%s, %s]", mean, gbose__format_rounded_like(low, d->low, like, 0),
+                 gbose__format_rounded_like(high, d->high, like, 0));
     return buf;
 }
 
@@ -174,22 +177,22 @@ static void csv_start(FILE *to, const struct gbose__plan *plan, size_t world, si
 {
     const struct gbose__entry *e = &plan->learner[learner];
 
-    gbose__csv_field(to, plan->world[world]);
+    gbose__csv_print(to, plan->world[world]);
     putc(',', to);
-    gbose__csv_field(to, e->label);
+    gbose__csv_print(to, e->label);
     putc(',', to);
-    gbose__csv_field(to, e->spec);
+    gbose__csv_print(to, e->spec);
     putc(',', to);
-    gbose__csv_field(to, e->option ? e->option : "");
+    gbose__csv_print(to, e->option ? e->option : "");
     putc(',', to);
-    gbose__csv_field(to, value == GBOSE__NO_VALUE ? "" : e->value[value]);
+    gbose__csv_print(to, value == GBOSE__NO_VALUE ? "" : e->value[value]);
 }
 
 static void csv_number(FILE *to, double x)
 {
     char buf[GBOSE__NUMBER_SIZE];
 
-    fprintf(to, ",%s", gbose__number(buf, x));
+    fprintf(to, ",%s", gbose__format_number(buf, x));
 }
 
 int gbose__write_runs(const struct gbose__study *s, const char *dir, gbose_error *err)
@@ -328,11 +331,11 @@ static void md_paper_block(FILE *to, const struct gbose__study *s, const struct 
             const struct gbose__summary *u = gbose__summary_of(s, all, g->world[i], l);
             const char *bold = gbose__is_best(s, all, u) ? "**" : "";
 
-            fprintf(to, " %s%s%s |", bold, gbose__rounded(buf, u->tuned.median), bold);
+            fprintf(to, " %s%s%s |", bold, gbose__format_rounded(buf, u->tuned.median), bold);
             if (plan->fresh)
-                fprintf(to, " %s |", gbose__rounded(buf, u->fresh.median));
+                fprintf(to, " %s |", gbose__format_rounded(buf, u->fresh.median));
             if (printed)
-                fprintf(to, " %s |", gbose__rounded(buf, gbose__printed_for(plan, u->world, l)));
+                fprintf(to, " %s |", gbose__format_rounded(buf, gbose__printed_for(plan, u->world, l)));
         }
     }
     putc('\n', to);
@@ -376,10 +379,10 @@ static void md_world(FILE *to, const struct gbose__study *s, const struct gbose_
             fprintf(to, " %s |", gbose__cell_spread(buf, &u->fresh));
         if (plan->n_learners > 1)
             fprintf(to, " %s |", gbose__cell_difference(buf, &u->to_first));
-        fprintf(to, " %s |", gbose__rounded(number, u->reward));
-        fprintf(to, " %s |", gbose__rounded(number, u->lone));
+        fprintf(to, " %s |", gbose__format_rounded(number, u->reward));
+        fprintf(to, " %s |", gbose__format_rounded(number, u->lone));
         if (printed)
-            fprintf(to, " %s |", gbose__rounded(number, gbose__printed_for(plan, u->world, l)));
+            fprintf(to, " %s |", gbose__format_rounded(number, gbose__printed_for(plan, u->world, l)));
         putc('\n', to);
     }
 }

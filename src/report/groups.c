@@ -1,4 +1,4 @@
-#include "study/groups.h"
+#include "report/groups.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/spec.h"
-#include "study/printed.h"
+#include "report/printed.h"
 
 static int of_paper(const struct gbose__plan *plan)
 {

@@ -1,6 +1,6 @@
 /* The rows that worlds' option tables share. */
-#ifndef GBOSE_WORLDS_OPTIONS_H
-#define GBOSE_WORLDS_OPTIONS_H
+#ifndef GBOSE_WORLDS_WORLD_OPTIONS_H
+#define GBOSE_WORLDS_WORLD_OPTIONS_H
 
 #include "learners/options.h"
 

@@ -1,11 +1,11 @@
-#include "study/plot.h"
+#include "report/plot.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "study/file.h"
-#include "study/gnuplot.h"
-#include "study/printed.h"
+#include "io/file.h"
+#include "report/gnuplot.h"
+#include "report/printed.h"
 
 #define LONGEST_LABEL 36
 

@@ -1,6 +1,6 @@
 /* A line that shows how far a study is, on a terminal only. */
-#ifndef GBOSE_STUDY_PROGRESS_H
-#define GBOSE_STUDY_PROGRESS_H
+#ifndef GBOSE_CLI_PROGRESS_H
+#define GBOSE_CLI_PROGRESS_H
 
 #include "study/study.h"
 

@@ -1,4 +1,4 @@
-#include "study/progress.h"
+#include "cli/progress.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -1,14 +1,15 @@
-#include "study/report.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/spec.h"
-#include "study/file.h"
-#include "study/groups.h"
-#include "study/printed.h"
-#include "study/tables.h"
+#include "io/file.h"
+#include "report/format.h"
+#include "report/groups.h"
+#include "report/printed.h"
+#include "report/tables.h"
 
 /* Figures are drawn for a white page; in the dark, their black ink takes the colour of the text. */
 static const char style[] =
@@ -71,7 +72,7 @@ static int put_svg(FILE *to, const char *svg, size_t number, const char *caption
     if (!at)
         return 0;
     fputs("<svg role=\"img\" aria-label=\"", to);
-    gbose__html_text(to, caption);
+    gbose__format_html(to, caption);
     putc('"', to);
     for (at += 4; *at; at++) {
         size_t n = name_follows(at);
@@ -95,7 +96,7 @@ static int put_figure(FILE *to, const struct gbose__figure *figure, size_t numbe
     int rc;
 
     snprintf(file, sizeof file, "figures/%s.svg", figure->name);
-    path = gbose__path(dir, file);
+    path = gbose__file_path(dir, file);
     if (!path)
         return gbose__no_memory(err);
     rc = gbose__file_read(&svg, &size, path, err);
@@ -106,7 +107,7 @@ static int put_figure(FILE *to, const struct gbose__figure *figure, size_t numbe
     put_svg(to, svg, number, figure->caption);
     free(svg);
     fputs("</div>\n<figcaption>", to);
-    gbose__html_text(to, figure->caption);
+    gbose__format_html(to, figure->caption);
     fprintf(to,
             " As <a href=\"figures/%s.svg\">SVG</a>, <a href=\"figures/%s.png\">PNG</a>, "
             "<a href=\"figures/%s.pdf\">PDF</a>.</figcaption>\n</figure>\n",
@@ -121,13 +122,13 @@ static void put_number(FILE *to, const char *class, double x, int bold)
     char buf[GBOSE__NUMBER_SIZE];
 
     fprintf(to, bold ? "<td class=\"%s\"><b>%s</b></td>" : "<td class=\"%s\">%s</td>", class,
-            gbose__rounded(buf, x));
+            gbose__format_rounded(buf, x));
 }
 
 static void put_cell(FILE *to, const char *text, int bold)
 {
     fputs(bold ? "<td><b>" : "<td>", to);
-    gbose__html_text(to, text);
+    gbose__format_html(to, text);
     fputs(bold ? "</b></td>" : "</td>", to);
 }
 
@@ -142,7 +143,7 @@ static void put_paper_table(FILE *to, const struct gbose__study *s, const struct
             g->title);
     for (size_t i = 0; i < g->n; i++) {
         fprintf(to, "<th class=\"edge\" colspan=\"%d\" title=\"", across);
-        gbose__html_text(to, gbose__group_formula(g, i, plan));
+        gbose__format_html(to, gbose__group_formula(g, i, plan));
         fprintf(to, "\">%s</th>", gbose__group_label(g, i, plan));
     }
     fputs("</tr>\n<tr>", to);
@@ -178,17 +179,17 @@ static void put_world_table(FILE *to, const struct gbose__study *s, const struct
     if (g->paper)
         fprintf(to, "%s, %s: ", g->title, gbose__group_label(g, i, plan));
     fputs("<code>", to);
-    gbose__html_text(to, plan->world[g->world[i]]);
+    gbose__format_html(to, plan->world[g->world[i]]);
     fputs("</code></h3>\n<div class=\"wide\"><table>\n<thead><tr><th>learner</th>", to);
     if (swept) {
         fputs("<th>", to);
-        gbose__html_text(to, gbose__value_heading(plan));
+        gbose__format_html(to, gbose__value_heading(plan));
         fputs("</th>", to);
     }
     fprintf(to, "<th>median [quartiles]</th>%s", plan->fresh ? "<th>fresh [quartiles]</th>" : "");
     if (plan->n_learners > 1) {
         fputs("<th>difference to ", to);
-        gbose__html_text(to, plan->learner[0].label);
+        gbose__format_html(to, plan->learner[0].label);
         fputs(" [95% CI]</th>", to);
     }
     fprintf(to, "<th>reward</th><th>lone</th>%s</tr></thead>\n<tbody>\n", printed ? "<th>printed</th>" : "");
@@ -219,7 +220,7 @@ static void put_tables(FILE *to, const struct gbose__study *s, const struct gbos
     int printed = gbose__any_printed(s->plan), paper = n && groups[0].paper;
 
     fputs("<h2>Final regret</h2>\n<ul>\n", to);
-    gbose__explain(to, s->plan, 1, "<li>", "</li>\n", gbose__html_text);
+    gbose__explain(to, s->plan, 1, "<li>", "</li>\n", gbose__format_html);
     fputs("<li>Bold: the least median of its world. Lone: share of rounds in which one arm had probability "
           "1, so "
           "that there was nothing to compare.</li>\n</ul>\n",
@@ -247,7 +248,7 @@ static void put_facts(FILE *to, const struct gbose__study *s, const char *comman
     fputs("<dl>\n", to);
     if (command_line) {
         fputs("<dt>command</dt><dd><code>", to);
-        gbose__html_text(to, command_line);
+        gbose__format_html(to, command_line);
         fputs("</code></dd>\n", to);
     }
     fputs("<dt>learners</dt><dd>", to);
@@ -255,19 +256,19 @@ static void put_facts(FILE *to, const struct gbose__study *s, const char *comman
         const struct gbose__entry *e = &plan->learner[l];
 
         fputs(l ? "<br>" : "", to);
-        gbose__html_text(to, e->label);
+        gbose__format_html(to, e->label);
         if (strcmp(e->label, e->spec)) {
             fputs(": <code>", to);
-            gbose__html_text(to, e->spec);
+            gbose__format_html(to, e->spec);
             fputs("</code>", to);
         }
         for (size_t v = 0; e->option && v < e->n_values; v++) {
             fputs(v ? " " : ", ", to);
             if (!v) {
-                gbose__html_text(to, e->option);
+                gbose__format_html(to, e->option);
                 fputs(" in ", to);
             }
-            gbose__html_text(to, e->value[v]);
+            gbose__format_html(to, e->value[v]);
         }
     }
     fprintf(to, "</dd>\n<dt>rounds</dt><dd>%" PRIu64 "</dd>\n<dt>repetitions</dt><dd>%zu", plan->rounds,
@@ -298,7 +299,7 @@ static int put_page(FILE *to, const struct gbose__study *s, const struct gbose__
     fputs("<h2>Figures</h2>\n", to);
     if (no_figures) {
         fputs("<p>", to);
-        gbose__html_text(to, no_figures);
+        gbose__format_html(to, no_figures);
         fputs("</p>\n", to);
     }
     for (size_t i = 0; i < n && !rc; i++)

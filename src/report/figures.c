@@ -1,4 +1,4 @@
-#include "study/figures.h"
+#include "report/figures.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "core/spec.h"
-#include "study/file.h"
-#include "study/gnuplot.h"
-#include "study/groups.h"
-#include "study/plot.h"
-#include "study/tables.h"
+#include "io/file.h"
+#include "report/gnuplot.h"
+#include "report/groups.h"
+#include "report/plot.h"
+#include "report/tables.h"
 
 #define HIGHLIGHT 0xB00020 /* of gbose-auto, whose line is thick and on top */
 #define LOG_RATIO 30 /* of the largest to the smallest final median, beyond which an axis is logarithmic */
@@ -464,8 +464,8 @@ int gbose__write_figures(struct gbose__figure **out, size_t *n, const struct gbo
     if (rc)
         return rc;
     figures = calloc(2 * n_groups + 1, sizeof *figures);
-    where = gbose__path(dir, "figures");
-    rc = figures && where ? gbose__dir_make(where, err) : gbose__no_memory(err);
+    where = gbose__file_path(dir, "figures");
+    rc = figures && where ? gbose__file_make_dir(where, err) : gbose__no_memory(err);
     if (!rc)
         rc = write_scripts(figures, &count, s, all, groups, n_groups, where, err);
     for (size_t i = 0; i < count && !rc; i++) {

@@ -1,4 +1,4 @@
-#include "study/printed.h"
+#include "report/printed.h"
 
 #include <math.h>
 #include <string.h>

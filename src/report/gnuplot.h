@@ -1,10 +1,16 @@
 /* gnuplot, started without a shell. */
-#ifndef GBOSE_STUDY_GNUPLOT_H
-#define GBOSE_STUDY_GNUPLOT_H
+#ifndef GBOSE_REPORT_GNUPLOT_H
+#define GBOSE_REPORT_GNUPLOT_H
 
 #include <stdio.h>
 
 #include "gbose.h"
+
+/* Codes beside those of gbose.h and io/file.h. */
+enum {
+    GBOSE__ENOPLOT = -103,  /* gnuplot is not installed */
+    GBOSE__EBADPLOT = -104, /* gnuplot was started and failed */
+};
 
 /* Run DIR/NAME.gp, which must set its outputs to out.".svg", out.".png" and out.".pdf", with `out` set to a
  * temporary name, and put what it made in place as DIR/NAME.svg, .png and .pdf if it is whole. The same script
