@@ -11,10 +11,10 @@
 
 py_block *py_block_new(const gbose *g, size_t n_arms)
 {
-    size_t room = n_arms ? gbose_ticket_room(g, n_arms) : 0, size = 8 * (n_arms + 1) + room;
+    size_t room = n_arms && g ? gbose_ticket_room(g, n_arms) : 0, size = 8 * (n_arms + 1) + room;
     py_block *block;
 
-    if (n_arms && (!room || n_arms > SIZE_MAX / 32 || room > SIZE_MAX / 2))
+    if (n_arms && g && (!room || n_arms > SIZE_MAX / 32 || room > SIZE_MAX / 2))
         return NULL;
     block = malloc(sizeof *block + size);
     if (block) {

@@ -11,7 +11,7 @@ typedef struct {
     char bytes[];
 } py_block;
 
-/* With room for a decision among n_arms, or among none. NULL: out of memory. */
+/* With room for a decision of g among n_arms, or among none; g may be NULL, then none is made. NULL: out of memory. */
 py_block *py_block_new(const gbose *g, size_t n_arms);
 void py_block_free(py_block *block);
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from struct import unpack_from
 from typing import Any, Iterator, NamedTuple, Sequence, Union
@@ -31,6 +34,8 @@ _learn = lib.gbose_learn
 
 def as_doubles(x: ArrayLike, what: str, shape: Sequence[int | None]) -> Array:
     """`x` as a C-contiguous array of float64: itself if it is one, else a copy. None in `shape` is any length."""
+    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+        raise Error(f"{what}: numbers are masked, and a learner needs all of them; fill them in: x.filled(value)")
     try:
         a = np.asarray(x)
     except ValueError as error:  # rows of different lengths, for example
@@ -184,10 +189,11 @@ class Bandit:
     True
 
     A bandit may be shared by threads: calls on it take turns. Different bandits are independent, and the C code runs
-    without the GIL.
+    without the GIL. A signal handler may use a bandit, whatever the main thread is doing with it. A forked process has
+    the bandits of its parent, each as it was between two calls.
     """
 
-    __slots__ = ("_g", "_room", "_dim", "_lock", "_many", "__weakref__")
+    __slots__ = ("_g", "_rooms", "_dim", "_lock", "_many", "_busy", "_why", "__weakref__")
 
     def __init__(self, learner: str = "gbose-auto", dim: int = 0, seed: int | None = None, **options: Number) -> None:
         out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
@@ -205,11 +211,15 @@ class Bandit:
 
     def _take(self, g: Any) -> None:
         self._g = ffi.gc(g, lib.gbose_free)
-        self._room: Any
-        self._make_room(0)
+        self._why = "the bandit is closed"  # if it is
+        self._rooms: list[tuple[Any, Any]] = []  # blocks for decisions that no call is using
         self._dim = lib.gbose_dim(g)
-        self._lock = threading.Lock()  # only by `with`: Ctrl-C between acquire() and try would leave it locked
         self._many = 0
+        self._busy = False  # decide_many() reads it on several threads
+        # A signal handler may come back to a bandit that its own thread holds: C calls are over by then, so it may go
+        # ahead. Taken only by `with`: Ctrl-C between acquire() and try would leave it locked.
+        self._lock: Any = threading.RLock()
+        _live[id(self)] = weakref.ref(self, lambda _, key=id(self): _live.pop(key, None))  # type: ignore[misc]
 
     # ---- a round ----
 
@@ -226,16 +236,17 @@ class Bandit:
             contexts = as_doubles(contexts, "contexts", (None, self._dim))
         features = _NULL if round is None else self._round(round)
         with self._lock:
-            block, view = self._room
-            arm = _decide(self._g, block, id(contexts), features)
-            if arm >= 0:
-                return Decision(arm, len(contexts), view[: block.size])
+            rooms = self._rooms  # taken out while in use: a signal handler that decides finds another one
+            room = rooms.pop() if rooms else self._new_room(0)
+            arm = _decide(self._g, room[0], id(contexts), features)
             if arm == _NOT_YET:
                 contexts = self._prepare(contexts)
-                block, view = self._room
-                arm = _decide(self._g, block, id(contexts), features)
-                if arm >= 0:
-                    return Decision(arm, len(contexts), view[: block.size])
+                room = self._new_room(len(contexts))
+                arm = _decide(self._g, room[0], id(contexts), features)
+            if arm >= 0:
+                decision = Decision(arm, len(contexts), room[1][: room[0].size])
+                rooms.append(room)
+                return decision
         if self._g and round is None and self.round_features:
             raise Error(f"this learner has {self.round_features} features of the round: decide(contexts, round)")
         raise self._failure(arm)
@@ -248,20 +259,19 @@ class Bandit:
         return _from_buffer(_DOUBLES, as_doubles(round, "round", (n,)))
 
     def _prepare(self, contexts: Array) -> Array:
-        """An array that py_decide() takes, and room for the decision."""
+        """An array that py_decide() takes."""
         contexts = as_doubles(contexts, "contexts", (None, self._dim))
         if not len(contexts):
             raise Error(f"contexts must have the shape (n_arms, {self._dim}), not {contexts.shape}")
-        self._make_room(len(contexts))
         return contexts
 
-    def _make_room(self, n_arms: int) -> None:
-        """A block, and a view of its bytes; both at once, whenever Ctrl-C may strike."""
+    def _new_room(self, n_arms: int) -> tuple[Any, Any]:
+        """A block for a decision, and a view of its bytes."""
         block = lib.py_block_new(self._g, n_arms)
         if not block:
             raise MemoryError("out of memory")
         block = ffi.gc(block, lib.py_block_free)
-        self._room = block, ffi.buffer(block.bytes, block.capacity)
+        return block, ffi.buffer(block.bytes, block.capacity)
 
     def learn(self, ticket: bytes | Decision, reward: float) -> None:
         """Learn the reward of a decision.
@@ -275,6 +285,8 @@ class Bandit:
         if type(ticket) is not bytes:
             ticket = _as_ticket(ticket)
         with self._lock:
+            if self._busy:
+                self._refuse("learn")
             code = _learn(self._g, ticket, len(ticket), reward)
         if code:
             raise self._failure(code)
@@ -315,8 +327,8 @@ class Bandit:
         if threads < 1:
             raise Error(f"threads must be at least 1, not {threads}")
         with self._lock:
-            self._check_open()
-            if lib.gbose_round_features(self._g):
+            g = self._open()
+            if lib.gbose_round_features(g):
                 raise Error("a learner with features of the round decides one by one: decide(contexts, round)")
             if stream is None and first is None:
                 stream, first = _MANY_STREAM, self._many
@@ -324,6 +336,7 @@ class Bandit:
             elif stream is None:
                 stream = _MANY_STREAM
             return self._decide_many(
+                g,
                 x,
                 _within(stream, 2**32, "stream"),
                 _within(first or 0, 2**56, "first"),
@@ -331,9 +344,9 @@ class Bandit:
                 min(threads, max(n_rounds, 1)),
             )
 
-    def _decide_many(self, x: Array, stream: int, first: int, tickets: bool, threads: int) -> Decisions:
+    def _decide_many(self, g: Any, x: Array, stream: int, first: int, tickets: bool, threads: int) -> Decisions:
         n_rounds, n_arms = x.shape[:2]
-        room_size = lib.gbose_ticket_room(self._g, n_arms) if tickets else 0
+        room_size = lib.gbose_ticket_room(g, n_arms) if tickets else 0
         arm = np.empty(n_rounds, np.uintp)
         probability, pmf = np.empty(n_rounds), np.empty((n_rounds, n_arms))
         room = np.empty((n_rounds, room_size), np.uint8) if tickets else None
@@ -351,7 +364,7 @@ class Bandit:
                 out.tickets = ffi.from_buffer("char[]", room[begin:end])
                 out.ticket_size = ffi.from_buffer("size_t[]", size[begin:end])
             rows = ffi.from_buffer("double[]", x[begin:end])
-            return int(lib.gbose_decide_many(self._g, owned, out, stream, first + begin, rows, end - begin, n_arms))
+            return int(lib.gbose_decide_many(g, owned, out, stream, first + begin, rows, end - begin, n_arms))
 
         ends = [n_rounds * k // threads for k in range(threads + 1)]
         if n_rounds == 0:
@@ -359,8 +372,12 @@ class Bandit:
         elif threads == 1:
             codes = [part(0, n_rounds)]
         else:
-            with ThreadPoolExecutor(threads) as pool:
-                codes = list(pool.map(part, ends[:-1], ends[1:]))
+            was, self._busy = self._busy, True
+            try:
+                with ThreadPoolExecutor(threads) as pool:
+                    codes = list(pool.map(part, ends[:-1], ends[1:]))
+            finally:
+                self._busy = was
         for code in codes:
             if code:
                 raise self._failure(code)
@@ -372,35 +389,31 @@ class Bandit:
     def coef(self) -> Array:
         """The estimate of mu, a copy: (dim,)"""
         with self._lock:
-            self._check_open()
-            return np.frombuffer(ffi.buffer(lib.gbose_coef(self._g), 8 * self._dim), _FLOAT).copy()
+            g = self._open()
+            return np.frombuffer(ffi.buffer(lib.gbose_coef(g), 8 * self._dim), _FLOAT).copy()
 
     def width(self, x: ArrayLike) -> float | Array:
         """The uncertainty of x @ mu in units of the noise: a number for x of shape (dim,), an array for (n, dim)."""
-        rows = np.asarray(x)
-        if rows.ndim == 2:
-            rows = as_doubles(rows, "x", (None, self._dim))
+        if np.ndim(x) == 2:
+            rows = as_doubles(x, "x", (None, self._dim))
             with self._lock:
-                self._check_open()
-                return np.array([lib.gbose_width(self._g, _from_buffer(_DOUBLES, row)) for row in rows], _FLOAT)
-        rows = as_doubles(rows, "x", (self._dim,))
+                g = self._open()
+                return np.array([lib.gbose_width(g, _from_buffer(_DOUBLES, row)) for row in rows], _FLOAT)
+        rows = as_doubles(x, "x", (self._dim,))
         with self._lock:
-            self._check_open()
-            return float(lib.gbose_width(self._g, _from_buffer(_DOUBLES, rows)))
+            return float(lib.gbose_width(self._open(), _from_buffer(_DOUBLES, rows)))
 
     @property
     def rounds(self) -> int:
         """The number of rewards learned, those of merged bandits included."""
         with self._lock:
-            self._check_open()
-            return int(lib.gbose_rounds(self._g))
+            return int(lib.gbose_rounds(self._open()))
 
     @property
     def decisions(self) -> int:
         """The number of decisions drawn from the present stream."""
         with self._lock:
-            self._check_open()
-            return int(lib.gbose_decisions(self._g))
+            return int(lib.gbose_decisions(self._open()))
 
     @property
     def dim(self) -> int:
@@ -411,8 +424,7 @@ class Bandit:
     def round_features(self) -> int:
         """The number of features of the round that decide() takes."""
         with self._lock:
-            self._check_open()
-            return int(lib.gbose_round_features(self._g))
+            return int(lib.gbose_round_features(self._open()))
 
     def diagnose(self) -> Diagnosis:
         """What gbose-auto has found out about the place it works in; print() it. Other learners cannot tell.
@@ -428,9 +440,8 @@ class Bandit:
         (2000, True)
         """
         with self._lock:
-            self._check_open()
             d = ffi.new("gbose_diagnosis *")
-            check(lib.gbose_diagnose(self._g, d))
+            check(lib.gbose_diagnose(self._open(), d))
             values = {name: getattr(d, name) for name in Diagnosis._fields}
             values.update(tracker=ffi.string(d.tracker).decode(), full=bool(d.full), misled=bool(d.misled))
             return Diagnosis(**values)
@@ -439,19 +450,20 @@ class Bandit:
     def spec(self) -> str:
         """The learner and its options in canonical form."""
         with self._lock:
-            self._check_open()
-            return str(ffi.string(lib.gbose_spec(self._g)).decode())
+            return str(ffi.string(lib.gbose_spec(self._open())).decode())
 
     # ---- keeping and sharing ----
 
     def save(self) -> bytes:
         """The state as bytes: versioned, checksummed, the same on every machine. gbose.load() makes a bandit of it."""
         with self._lock:
-            self._check_open()
-            size = ffi.new("size_t *")
-            lib.gbose_save(self._g, ffi.NULL, 0, size)
-            buf = ffi.new("char[]", size[0])
-            check(lib.gbose_save(self._g, buf, size[0], size))
+            g, size, room, code = self._open(), ffi.new("size_t *"), 0, lib.GBOSE_EBUFFER
+            while code == lib.GBOSE_EBUFFER:  # also if a signal handler lets it grow meanwhile
+                lib.gbose_save(g, ffi.NULL, 0, size)
+                room = size[0]
+                buf = ffi.new("char[]", room)
+                code = lib.gbose_save(g, buf, room, size)
+            check(code)
             return bytes(ffi.buffer(buf, size[0]))
 
     def merge(self, other: Bandit) -> None:
@@ -478,24 +490,21 @@ class Bandit:
         if other is self:
             raise Error("a bandit cannot be merged into itself")
         one, two = sorted((self, other), key=id)  # always in the same order, so that two threads cannot lock each other
+        if one._lock._is_owned() or two._lock._is_owned():  # it would be another order
+            self._refuse("merge")
         with one._lock, two._lock:
-            self._check_open()
-            other._check_open()
-            check(lib.gbose_merge(self._g, other._g))
+            check(lib.gbose_merge(self._open(), other._open()))
 
     def stream(self, number: int) -> None:
         """Draw from another random stream of the same seed (0 to 2**32 - 1) from now on. Bandits that work side by
         side from one saved state should each take one of their own."""
         with self._lock:
-            self._check_open()
-            check(lib.gbose_stream(self._g, _within(number, 2**32, "stream")))
+            check(lib.gbose_stream(self._open(), _within(number, 2**32, "stream")))
 
     def close(self) -> None:
         """Free the memory now. Any further use is an error. Not needed: it happens when the object goes."""
         with self._lock:
-            if self._g:
-                ffi.release(self._g)
-                self._g = ffi.NULL
+            self._g = ffi.NULL  # a call that a signal handler has interrupted may still hold it
 
     def __enter__(self) -> Bandit:
         return self
@@ -514,15 +523,64 @@ class Bandit:
 
     def __repr__(self) -> str:
         if not self._g:
-            return "<gbose.Bandit, closed>"
+            return f"<gbose.Bandit: {self._why}>"
         return f"<gbose.Bandit {self.spec!r} dim={self.dim} rounds={self.rounds}>"
 
-    def _check_open(self) -> None:
-        if not self._g:
-            raise Error("the bandit is closed")
+    def _open(self) -> Any:
+        """The learner, for C; a call keeps it alive by holding it."""
+        g = self._g
+        if not g:
+            raise Error(self._why)
+        return g
 
     def _failure(self, code: int) -> Exception:
-        return failure(code) if self._g else Error("the bandit is closed")
+        return failure(code) if self._g else Error(self._why)
+
+    def _refuse(self, what: str) -> None:
+        raise Error(
+            f"{what}() during another call on this bandit by the same thread: a signal handler, probably; let it leave a "
+            "note, and do it when the handler has returned"
+        )
+
+
+# ---- fork ----
+
+# The child has only the thread that forked. So that no other one is at work on a bandit then, and none is locked in the
+# child for ever, the forking thread takes them all, in the order of merge().
+_live: dict[int, weakref.ref[Bandit]] = {}
+_forking = threading.local()
+_lost: list[Any] = []  # learners that were forked in the middle of a call: whole or not, they are left alone
+_PATIENCE = 10.0  # seconds that a fork waits for the calls of other threads
+
+
+def _before_fork() -> None:
+    bandits = [bandit for key in sorted(_live.copy()) if (bandit := (_live.get(key, lambda: None))()) is not None]
+    end = time.monotonic() + _PATIENCE
+    _forking.held, _forking.busy = [], []
+    for bandit in bandits:
+        taken = bandit._lock.acquire(timeout=max(0.0, end - time.monotonic()))
+        (_forking.held if taken else _forking.busy).append(bandit)
+
+
+def _after_fork() -> None:
+    for bandit in _forking.held:
+        bandit._lock.release()
+    _forking.held = _forking.busy = ()
+
+
+def _after_fork_in_child() -> None:
+    for bandit in _forking.busy:
+        _lost.append(bandit._g)
+        bandit._g, bandit._lock = ffi.NULL, threading.RLock()
+        bandit._why = (
+            "this process was forked while another thread was at work on the bandit; "
+            "let the parent save() it, and load it here"
+        )
+    _after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
 
 
 def _as_ticket(ticket: Any) -> bytes:

@@ -53,6 +53,17 @@ def test_contexts(bandit, contexts, text):
         bandit.decide(contexts)
 
 
+def test_masks_are_refused(bandit):
+    """numpy would hand over what lies under the mask."""
+    rows = np.ma.masked_invalid(np.array([[1, 2, 3], [np.nan, 5, 6]]))
+    hidden = np.ma.masked_array(np.ones((2, 3)), mask=[[0, 0, 0], [0, 1, 0]])
+    calls = [lambda x: bandit.decide(x), lambda x: bandit.width(x), lambda x: bandit.width(x[1])]
+    for call in [*calls, lambda x: bandit.decide_many(x[np.newaxis])]:
+        for masked in (rows, hidden):
+            with pytest.raises(gbose.Error, match="masked.*filled"):
+                call(masked)
+
+
 @pytest.mark.parametrize("x", [np.zeros(2), np.zeros((1, 2)), np.zeros((1, 1, 3)), ["a", "b", "c"]])
 def test_width(bandit, x):
     with pytest.raises(ValueError):
