@@ -19,8 +19,8 @@
  *
  * The functions are in the library gbose_study, which holds all of gbose too: link with it instead. It starts
  * the threads that gbose_study_play() is told to, and otherwise keeps the rules of gbose.h: errors are codes,
- * outputs are written only on success, an object passed to a failing call is what it was, nothing is printed,
- * and no file, clock (but to wait) or environment variable is read. Different objects are independent; calls
+ * outputs are written only on success, an object passed to a failing call is what it was, nothing is printed, no clock (but
+ * to wait) or environment variable is read, and no file unless gbose_study_keep() names a directory. Different objects are independent; calls
  * on one object must not run at the same time, except those that take it as const. */
 #ifndef GBOSE_STUDY_H
 #define GBOSE_STUDY_H
@@ -79,13 +79,31 @@ GBOSE_API int gbose_study_add_learner(gbose_study *s, const char *spec, const ch
 GBOSE_API int gbose_study_join_world(gbose_study *s, const gbose_study_world *world, gbose_error *err);
 GBOSE_API int gbose_study_join_learner(gbose_study *s, const gbose_study_learner *learner, gbose_error *err);
 
+/* What can go wrong with the files of a study, beside the codes of gbose.h. */
+enum gbose_study_status {
+    GBOSE_STUDY_EWRITE = -101, /* a file or directory cannot be written, or somebody else is writing there */
+    GBOSE_STUDY_EREAD = -102   /* a file cannot be read */
+};
+
+/* Keep a study in a directory, so that it can go on after it was stopped or after its process died. Call it when everything
+ * has been added, before gbose_study_play(): nothing can be added afterwards.
+ *   dir  made if it is missing. Runs that the same study has left there are taken over and not played again; every run
+ *        that ends is written there at once. Until gbose_study_free() nobody else can keep a study there.
+ * Learners and worlds of your own are known by their names alone: give one another name, or the study another directory, when
+ * you have changed its code. The command `gbose simulate` with the same worlds, learners and numbers takes the directory
+ * over, and writes tables, figures and a report from it. GBOSE_EINVAL if there is no world or no learner, if the
+ * study is kept already, or if the directory holds another study or one that another version has played;
+ * GBOSE_STUDY_EREAD, GBOSE_STUDY_EWRITE, GBOSE_ENOMEM. */
+GBOSE_API int gbose_study_keep(gbose_study *s, const char *dir, gbose_error *err);
+
 /* Play what is missing, and return when it is done.
  *   threads   runs side by side, at least 1. Runs with callbacks go one at a time, beside the others.
  *   progress  may be NULL. Called on the calling thread, about ten times a second and when runs have ended, with
  *             the number of runs done and of all. Anything but 0 stops the study: it returns GBOSE_OK soon, the
  *             runs done are kept, and another call goes on with the rest.
  *   user      handed to progress.
- * GBOSE_EINVAL if there is no world or no learner; GBOSE_ENOMEM; what a learner or a callback said. */
+ * GBOSE_EINVAL if there is no world or no learner; GBOSE_ENOMEM; GBOSE_STUDY_EWRITE if a run cannot be kept; what a
+ * learner or a callback said. */
 GBOSE_API int gbose_study_play(gbose_study *s, size_t threads,
                                int (*progress)(void *user, size_t done, size_t all), void *user,
                                gbose_error *err);

@@ -85,7 +85,8 @@ static void runs(const char *spec)
         reward = gbose__world_play(w, arm % w->n_arms, &regret);
         assert_true(isfinite(reward) && reward >= w->low && reward <= w->high);
         if (!(w->toss >= 0))
-            assert_near(reward, fmin(w->high, fmax(w->low, w->mean[arm % w->n_arms] + w->shift + w->noise)), 0);
+            assert_near(reward, fmin(w->high, fmax(w->low, w->mean[arm % w->n_arms] + w->shift + w->noise)),
+                        0);
         for (size_t i = 0; i < w->n_arms; i++) {
             least = fmin(least, gbose__world_best(w) - w->mean[i]);
             if (i == arm % w->n_arms)

@@ -31,6 +31,8 @@ def failure(code: int, text: str = "") -> Exception:
     text = text or ffi.string(lib.gbose_strerror(code)).decode()
     if code == lib.GBOSE_ENOMEM:
         return MemoryError(text)
+    if code in (lib.GBOSE_STUDY_EREAD, lib.GBOSE_STUDY_EWRITE):
+        return OSError(text)
     return Error(text, _NAMES.get(code, "EINVAL"))
 
 

@@ -274,6 +274,7 @@ def simulate(
     seed: int = 1,
     threads: int | None = None,
     progress: Callable[[int, int], Any] | None = None,
+    out: str | os.PathLike[str] | None = None,
 ) -> Study:
     """Play every learner in every world, on all cores and without the GIL. The numbers are those of the command
     `gbose simulate` for the same study, whatever the number of threads.
@@ -286,6 +287,10 @@ def simulate(
               median regret is played again in as many fresh repetitions.
     threads   runs side by side; None: as many as there are cores
     progress  called now and then with the number of runs done and of all
+    out       a directory, made if it is missing: every run is kept there as it ends, and the same call goes on from what is
+              there after it was stopped or killed. `gbose simulate --out` on it writes tables, figures and a report.
+              Learners and worlds of your own are known by their names alone: after a change of code, take another
+              name or another directory.
 
     A learner of your own is a class (or any callable) that is called once for every run with dim= and seed=. It has
 
@@ -315,27 +320,32 @@ def simulate(
     True
     """
     session, sweep, used = _Session(), dict(sweep or {}), set[str]()
-    out, err = ffi.new("gbose_study **"), ffi.new("gbose_error *")
+    made, err = ffi.new("gbose_study **"), ffi.new("gbose_error *")
     for option, values in sweep.items():
         if isinstance(values, str) or not len(values):
             raise Error(f"sweep: {option} needs a list of values", "ESPEC")
     rounds, reps = _within(rounds, 10**12 + 1, "rounds"), _within(reps, 10**6 + 1, "reps")
     seed, threads = _within(seed, 2**63, "seed"), _within(threads or _cores(), 1025, "threads")
-    check(lib.gbose_study_new(out, rounds, reps, seed, err), err)
-    s = ffi.gc(out[0], lib.gbose_study_free)
-    for world in _entries(worlds):
-        _add_world(s, world, session)
-    for learner in _entries(learners):
-        _add_learner(s, learner, sweep, used, session)
-    for option in sweep:
-        if option not in used:
-            raise Error(f"no learner has the option '{option}' of the sweep", "ESPEC")
-    watch = ffi.new_handle((session, progress))
-    code = lib.gbose_study_play(s, threads, lib.py_progress, watch, err)
-    if session.error is not None:
-        raise session.error
-    check(code, err)
-    return _read(s)
+    check(lib.gbose_study_new(made, rounds, reps, seed, err), err)
+    s = ffi.gc(made[0], lib.gbose_study_free)
+    try:
+        for world in _entries(worlds):
+            _add_world(s, world, session)
+        for learner in _entries(learners):
+            _add_learner(s, learner, sweep, used, session)
+        for option in sweep:
+            if option not in used:
+                raise Error(f"no learner has the option '{option}' of the sweep", "ESPEC")
+        if out is not None:
+            check(lib.gbose_study_keep(s, os.fsencode(out), err), err)
+        watch = ffi.new_handle((session, progress))
+        code = lib.gbose_study_play(s, threads, lib.py_progress, watch, err)
+        if session.error is not None:
+            raise session.error
+        check(code, err)
+        return _read(s)
+    finally:
+        ffi.release(s)  # now, and not when the last traceback is forgotten: it holds the directory
 
 
 def _cores() -> int:

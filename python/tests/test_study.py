@@ -379,3 +379,49 @@ def test_plot(study, tmp_path):
     np.testing.assert_allclose(line.get_ydata(), np.median(study.curve(1, 0), axis=0))
     figure.savefig(tmp_path / "regret.png")
     assert (tmp_path / "regret.png").stat().st_size > 5000
+
+
+# ---- a directory ----
+
+
+def test_a_study_goes_on_from_its_directory(tmp_path):
+    def study(**options):
+        return gbose.simulate(WORLDS[0], ["gbose", Cycle], rounds=400, reps=6, threads=1, **options)
+
+    whole, seen = study(), []
+
+    def stop(done, needed):
+        seen.append(done)
+        if done >= 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        study(out=tmp_path / "kept", progress=stop)
+    assert (tmp_path / "kept" / "study.json").exists()
+    Cycle.told.clear()
+    again = study(out=tmp_path / "kept", progress=lambda done, needed: seen.append(done))
+    assert max(seen) == 12
+    assert len(Cycle.told) <= 6
+    np.testing.assert_array_equal(again.runs, whole.runs)
+    np.testing.assert_array_equal(again.curves, whole.curves)
+    Cycle.told.clear()
+    np.testing.assert_array_equal(study(out=str(tmp_path / "kept")).runs, whole.runs)
+    assert not Cycle.told  # nothing was played
+
+
+def test_a_directory_of_another_study_is_refused(tmp_path):
+    gbose.simulate("paper", "uniform", rounds=50, reps=2, out=tmp_path / "kept")
+    with pytest.raises(gbose.Error, match="holds another study"):
+        gbose.simulate("paper", "uniform", rounds=50, reps=3, out=tmp_path / "kept")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="a file of that name is there"):
+        gbose.simulate("paper", "uniform", rounds=50, reps=2, out=tmp_path / "file")
+
+
+def test_the_command_takes_a_directory_over(tmp_path, command):
+    study = gbose.simulate("paper:arms=3", ["gbose", "lin-ts"], rounds=300, reps=2, out=tmp_path / "kept")
+    call = [command, "simulate", "--world", "paper:arms=3", "--learner", "gbose", "lin-ts", "--rounds", "300"]
+    subprocess.run([*call, "--reps", "2", "--out", tmp_path / "kept"], check=True, capture_output=True)
+    with open(tmp_path / "kept" / "runs.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["regret"]) for row in rows] == list(study.runs["regret"])

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/spec.h"
-#include "study/directory.h"
+#include "io/file.h"
 #include "study/plan_json.h"
 
 static int run(int argc, char **argv)
@@ -17,7 +17,7 @@ static int run(int argc, char **argv)
     struct gbose__plan *plan = NULL;
     gbose_error err = {0, ""};
     struct play play = {0};
-    char *text = NULL;
+    char *path = NULL;
     int rc = args_parse(argc, argv, args);
 
     if (!rc && !args[0].n)
@@ -25,15 +25,15 @@ static int run(int argc, char **argv)
     if (!rc)
         rc = play_options(&play, argc, argv, args, NULL);
     if (!rc) {
-        text = gbose__study_plan_text(args[0].value[0], &err);
-        plan = text ? gbose__plan_read(text, &err) : NULL;
+        path = gbose__file_path(args[0].value[0], "study.json");
+        plan = path ? gbose__plan_json_load(path, &err) : NULL;
         if (!plan) {
             rc = usage_error(argv[0], "%s", err.text);
         } else {
             rc = play_study(&play, plan, args[0].value, args[0].n);
         }
     }
-    free(text);
+    free(path);
     play_clear(&play);
     args_clear(args);
     return rc;

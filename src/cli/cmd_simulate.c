@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/spec.h"
-#include "io/file.h"
 #include "study/plan_json.h"
 
 /* The sweep ("OPTION=V1,V2,...") among those given that this learner takes; NULL: none. */
@@ -76,16 +75,12 @@ static struct gbose__plan *make_plan(char *command, struct arg *args, int *rc)
     uint64_t rounds = 10000, reps = 10, seed = 1;
     struct gbose__plan *plan = NULL;
     gbose_error err = {0, ""};
-    char *text = NULL;
-    size_t size;
 
     if (file->given) {
         if (worlds->n || learners->n || sweeps->n || rounds_arg->given || reps_arg->given || seed_arg->given)
             *rc = usage_error(command, "--plan says all there is to play; leave out the other options");
-        else if (gbose__file_read(&text, &size, file->value[0], &err) ||
-                 !(plan = gbose__plan_read(text, &err)))
-            *rc = usage_error(command, "%s: %s", file->value[0], err.text);
-        free(text);
+        else if (!(plan = gbose__plan_json_load(file->value[0], &err)))
+            *rc = usage_error(command, "%s", err.text);
         return plan;
     }
     if (!worlds->n)

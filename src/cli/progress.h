@@ -2,7 +2,7 @@
 #ifndef GBOSE_CLI_PROGRESS_H
 #define GBOSE_CLI_PROGRESS_H
 
-#include "study/study.h"
+#include "study/engine.h"
 
 struct gbose__progress_line {
     int shown;          /* is standard error a terminal? */

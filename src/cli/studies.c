@@ -13,9 +13,8 @@
 #include "report/gnuplot.h"
 #include "report/outputs.h"
 #include "study/cluster.h"
-#include "study/directory.h"
-#include "study/plan_json.h"
-#include "study/study.h"
+#include "study/engine.h"
+#include "study/session.h"
 
 static atomic_int stop;
 
@@ -141,8 +140,8 @@ static int broken(const struct play *play, const gbose_error *err)
 
 static int say_stopped(const struct play *play, const struct gbose__study *study)
 {
-    fprintf(stderr, "stopped after %zu of %zu runs; ", gbose__study_done(study),
-            gbose__study_needed(study, play->shard, play->shards));
+    fprintf(stderr, "stopped after %zu of %zu runs; ", gbose__engine_done(study),
+            gbose__engine_needed(study, play->shard, play->shards));
     if (play->dir) {
         fprintf(stderr, "to go on: %s --out ", play->words);
         put_word(stderr, play->dir);
@@ -153,55 +152,6 @@ static int say_stopped(const struct play *play, const struct gbose__study *study
     }
     fputc('\n', stderr);
     return EXIT_STOPPED;
-}
-
-/* Take in the runs of other directories; all of the tuning runs must be there. */
-static int take_sources(struct gbose__study *study, char **sources, int n, gbose_error *err)
-{
-    char *plan = gbose__plan_write(study->plan);
-    size_t missing = 0;
-    int rc = plan ? GBOSE_OK : gbose__no_memory(err);
-
-    for (int i = 0; i < n && !rc; i++) {
-        char *text = gbose__study_plan_text(sources[i], err);
-        if (!text)
-            rc = err->code;
-        else if (strcmp(text, plan))
-            rc = gbose__fail(err, GBOSE_EINVAL, "%s and %s hold different studies", sources[0], sources[i]);
-        else
-            rc = gbose__journal_read(sources[i], plan, study, err);
-        free(text);
-    }
-    for (size_t i = 0; i < study->n_runs && !rc; i++)
-        missing += gbose__run_at(study->plan, i).rep < study->plan->reps && !study->result[i].done;
-    if (!rc && missing)
-        rc = gbose__fail(err, GBOSE_EINVAL, "%zu runs are missing: a shard is not complete, or not named",
-                         missing);
-    free(plan);
-    return rc;
-}
-
-/* Open the output directory; runs taken in from elsewhere are written to its journal. */
-static int open_directory(struct gbose__journal **journal, const struct play *play,
-                          struct gbose__study *study, gbose_error *err)
-{
-    char *elsewhere = calloc(study->n_runs, 1);
-    int rc = GBOSE_OK;
-
-    if (!elsewhere)
-        return gbose__no_memory(err);
-    for (size_t i = 0; i < study->n_runs; i++) {
-        elsewhere[i] = (char)study->result[i].done;
-        study->result[i].done = 0;
-    }
-    rc = gbose__study_open(journal, study, play->dir, err);
-    for (size_t i = 0; i < study->n_runs && !rc; i++)
-        if (elsewhere[i] && !study->result[i].done) {
-            study->result[i].done = 1;
-            rc = gbose__journal_append(*journal, study, i, err);
-        }
-    free(elsewhere);
-    return rc;
 }
 
 /* The table, and the files. */
@@ -226,9 +176,9 @@ static int show(const struct play *play, const struct gbose__study *study)
     return EXIT_FINE;
 }
 
-/* What goes along with playing: the journal, or NULL, and the line on the terminal. */
+/* What goes along with playing: where runs are kept, or NULL, and the line on the terminal. */
 struct company {
-    struct gbose__journal *journal;
+    struct gbose__session *session;
     struct gbose__progress_line line;
 };
 
@@ -236,7 +186,7 @@ static int finished(void *user, const struct gbose__study *study, size_t index, 
 {
     struct company *c = user;
 
-    return c->journal ? gbose__journal_append(c->journal, study, index, err) : GBOSE_OK;
+    return c->session ? gbose__session_add(c->session, study, index, err) : GBOSE_OK;
 }
 
 static void tick(void *user, const struct gbose__progress *progress)
@@ -247,23 +197,23 @@ static void tick(void *user, const struct gbose__progress *progress)
 static int lead(const struct play *play, struct gbose__study *study, char **sources, int n)
 {
     struct company company = {0};
-    struct gbose__study_settings settings = {play->threads,   play->shard, play->shards, &stop,
-                                             &gbose__cluster, finished,    tick,         &company};
+    struct gbose__engine_settings settings = {play->threads,   play->shard, play->shards, &stop,
+                                              &gbose__cluster, finished,    tick,         &company};
     gbose_error err = {0, ""};
     int rc = GBOSE_OK, code;
 
     if (n)
-        rc = take_sources(study, sources, n, &err);
+        rc = gbose__session_collect(study, (const char *const *)sources, (size_t)n, &err);
     if (!rc && play->dir)
-        rc = open_directory(&company.journal, play, study, &err);
+        rc = gbose__session_open(&company.session, study, play->dir, &err);
     if (!rc) {
         gbose__progress_begin(&company.line);
-        rc = gbose__study_play(study, &settings, &err);
+        rc = gbose__engine_play(study, &settings, &err);
         gbose__progress_end(&company.line);
     }
     if (rc) {
         code = broken(play, &err);
-    } else if (gbose__study_done(study) < gbose__study_needed(study, play->shard, play->shards)) {
+    } else if (gbose__engine_done(study) < gbose__engine_needed(study, play->shard, play->shards)) {
         code = say_stopped(play, study);
     } else if (play->shards > 1) {
         fprintf(stderr, "shard %zu of %zu is complete in %s; when all are: gbose collect DIR... --out DIR\n",
@@ -272,7 +222,7 @@ static int lead(const struct play *play, struct gbose__study *study, char **sour
     } else {
         code = show(play, study);
     }
-    gbose__journal_close(company.journal); /* until here nobody else writes to the directory */
+    gbose__session_close(company.session); /* until here nobody else writes to the directory */
     return code;
 }
 

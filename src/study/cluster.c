@@ -57,12 +57,11 @@ void gbose__cluster_serve(const struct gbose__plan *plan, const atomic_int *stop
 
 #include "study/run.h"
 
-enum { TAG_RUN = 1, TAG_HOME, TAG_RESULT, TAG_CURVE };
+enum { TAG_RUN = 1, TAG_HOME, TAG_END, TAG_RESULT };
 
-/* A result on its way; the curve follows in a message of its own. */
+/* How a run ended; its result follows in a message of its own. */
 struct message {
     uint64_t index;
-    double regret, reward, lone;
     int done, code;
     char text[256];
 };
@@ -129,24 +128,28 @@ void gbose__cluster_dismiss(void)
 static int take(int *rank, size_t *index, struct gbose__result *result, size_t n_points, int *code,
                 gbose_error *err)
 {
+    int size = (int)gbose__result_size(n_points), there;
+    struct gbose__reader r;
+    unsigned char *bytes;
     struct message m;
     MPI_Status status;
-    int there;
 
     if (ranks == 1)
         return 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, TAG_RESULT, MPI_COMM_WORLD, &there, &status);
+    MPI_Iprobe(MPI_ANY_SOURCE, TAG_END, MPI_COMM_WORLD, &there, &status);
     if (!there)
         return 0;
-    MPI_Recv(&m, sizeof m, MPI_BYTE, status.MPI_SOURCE, TAG_RESULT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Recv(result->curve, (int)n_points, MPI_FLOAT, status.MPI_SOURCE, TAG_CURVE, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
+    bytes = malloc((size_t)size);
+    if (!bytes)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Recv(&m, sizeof m, MPI_BYTE, status.MPI_SOURCE, TAG_END, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(bytes, size, MPI_BYTE, status.MPI_SOURCE, TAG_RESULT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    r = (struct gbose__reader){bytes, (size_t)size, 0};
+    gbose__result_read(&r, result, n_points);
+    free(bytes);
     *rank = status.MPI_SOURCE;
     *index = (size_t)m.index;
     result->done = m.done;
-    result->regret = m.regret;
-    result->reward = m.reward;
-    result->lone = m.lone;
     *code = m.code;
     if (err) {
         err->code = m.code;
@@ -158,11 +161,13 @@ static int take(int *rank, size_t *index, struct gbose__result *result, size_t n
 void gbose__cluster_serve(const struct gbose__plan *plan, const atomic_int *stop)
 {
     float *curve = calloc(plan->n_points, sizeof *curve);
+    unsigned char *bytes = malloc(gbose__result_size(plan->n_points));
 
-    if (!curve)
+    if (!curve || !bytes)
         MPI_Abort(MPI_COMM_WORLD, 1);
     for (;;) {
         struct gbose__result result = {.curve = curve};
+        struct gbose__writer w = {bytes, 0};
         struct message m;
         gbose_error err = {0, ""};
         MPI_Status status;
@@ -173,13 +178,12 @@ void gbose__cluster_serve(const struct gbose__plan *plan, const atomic_int *stop
             break;
         m.code = gbose__run_play(&result, plan, (size_t)m.index, stop, &err);
         m.done = result.done;
-        m.regret = result.regret;
-        m.reward = result.reward;
-        m.lone = result.lone;
         memcpy(m.text, err.text, sizeof m.text);
-        MPI_Send(&m, sizeof m, MPI_BYTE, 0, TAG_RESULT, MPI_COMM_WORLD);
-        MPI_Send(curve, (int)plan->n_points, MPI_FLOAT, 0, TAG_CURVE, MPI_COMM_WORLD);
+        gbose__result_write(&w, &result, plan->n_points);
+        MPI_Send(&m, sizeof m, MPI_BYTE, 0, TAG_END, MPI_COMM_WORLD);
+        MPI_Send(bytes, (int)w.size, MPI_BYTE, 0, TAG_RESULT, MPI_COMM_WORLD);
     }
+    free(bytes);
     free(curve);
 }
 

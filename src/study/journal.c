@@ -4,11 +4,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/bytes.h"
-#include "core/spec.h"
+#include "core/error.h"
 #include "io/file.h"
 
 #define JOURNAL_MAGIC UINT64_C(0x314c4e524a534247) /* the bytes "GBSJRNL1" */
@@ -21,23 +22,18 @@ struct gbose__journal {
     unsigned char *record;
 };
 
-/* index, regret, reward, lone, curve (as doubles, so that it has whole words), checksum */
+/* index, result, checksum */
 static size_t record_size(const struct gbose__plan *plan)
 {
-    return 8 * (4 + plan->n_points + 1);
+    return 8 + gbose__result_size(plan->n_points) + 8;
 }
 
 static void write_record(unsigned char *record, const struct gbose__study *study, size_t index)
 {
-    const struct gbose__result *r = &study->result[index];
     struct gbose__writer w = {record, 0};
 
     gbose__put_u64(&w, index);
-    gbose__put_double(&w, r->regret);
-    gbose__put_double(&w, r->reward);
-    gbose__put_double(&w, r->lone);
-    for (size_t i = 0; i < study->plan->n_points; i++)
-        gbose__put_double(&w, (double)r->curve[i]);
+    gbose__result_write(&w, &study->result[index], study->plan->n_points);
     gbose__put_u64(&w, gbose__checksum(record, w.size));
 }
 
@@ -58,11 +54,7 @@ static int read_record(const unsigned char *record, struct gbose__study *study, 
         *no_memory = 1;
         return 0;
     }
-    result->regret = gbose__get_double(&r);
-    result->reward = gbose__get_double(&r);
-    result->lone = gbose__get_double(&r);
-    for (size_t i = 0; i < study->plan->n_points; i++)
-        result->curve[i] = (float)gbose__get_double(&r);
+    gbose__result_read(&r, result, study->plan->n_points);
     result->done = 1;
     return 1;
 }
@@ -153,7 +145,6 @@ int gbose__journal_lock(struct gbose__journal **out, const char *dir, const stru
                         gbose_error *err)
 {
     struct gbose__journal *j = prepare(dir, study->plan);
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int rc = GBOSE_OK;
 
     if (!j)
@@ -161,7 +152,7 @@ int gbose__journal_lock(struct gbose__journal **out, const char *dir, const stru
     j->file = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (j->file < 0)
         rc = cannot_write(err, j->path, errno);
-    else if (fcntl(j->file, F_SETLK, &lock) && (errno == EACCES || errno == EAGAIN))
+    else if (flock(j->file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         rc = gbose__fail(err, GBOSE__EWRITE, "%s is in use by another gbose", j->path);
     /* a file system without locks is no reason not to work */
     if (rc) {

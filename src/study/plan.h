@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "gbose_study.h"
+#include "study/result.h"
 
 /* A learner with the values of one option to try. */
 struct gbose__entry {
@@ -39,15 +40,6 @@ struct gbose__plan {
 /* Which run: indices into the plan. */
 struct gbose__run_id {
     size_t world, learner, value, rep;
-};
-
-/* What a run gave. */
-struct gbose__result {
-    int done;
-    double regret; /* at the end */
-    double reward; /* sum */
-    double lone;   /* share of rounds in which one arm had probability 1 */
-    float *curve;  /* n_points: cumulative regret */
 };
 
 /* All runs of a plan: value-major within learner within world, reps + fresh repetitions each. */
@@ -91,6 +83,10 @@ int gbose__plan_join_learner(struct gbose__plan *plan, const gbose_study_learner
 
 /* As many fresh repetitions as others if an option is swept, else none. */
 void gbose__plan_set_fresh(struct gbose__plan *plan);
+
+/* As JSON text, the same for the same plan: what study.json holds, and what tells studies apart. It also names the version
+ * and a hash of the code that results depend on. To be freed with free(); NULL: out of memory. */
+char *gbose__plan_text(const struct gbose__plan *plan);
 
 /* Has the run callbacks in it, so that it must not be played beside another one that has? */
 int gbose__run_alone(const struct gbose__plan *plan, size_t index);

@@ -1,214 +1,237 @@
-#include "study/study.h"
+/* gbose_study.h: studies for programs outside of gbose. */
+#include "gbose_study.h"
 
 #include <stdlib.h>
 
-#include "core/spec.h"
-#include "study/run.h"
+#include "core/error.h"
+#include "io/file.h"
+#include "study/engine.h"
+#include "study/session.h"
 #include "study/summary.h"
 
-/* ---- what is to be played ---- */
+/* ---- making ---- */
 
-static size_t fresh_runs(const struct gbose__plan *plan)
+static int invalid(gbose_error *err)
 {
-    return plan->n_worlds * plan->n_learners * plan->fresh;
+    return gbose__fail_plainly(err, GBOSE_EINVAL);
 }
 
-size_t gbose__study_needed(const struct gbose__study *study, size_t shard, size_t shards)
-{
-    const struct gbose__plan *plan = study->plan;
-    size_t tuning = study->n_runs / (plan->reps + plan->fresh) * plan->reps;
-
-    return shards > 1 ? (tuning + shards - 1 - shard) / shards : tuning + fresh_runs(plan);
-}
-
-size_t gbose__study_done(const struct gbose__study *study)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < study->n_runs; i++)
-        n += (size_t)study->result[i].done;
-    return n;
-}
-
-/* The state of a study being played. */
-struct session {
-    struct gbose__study *study;
-    const struct gbose__study_settings *set;
-    struct gbose__progress progress;
-    double *cost; /* of a run, by world and learner */
-    size_t *todo; /* room for all runs */
-    size_t n_todo;
+struct gbose_study {
+    struct gbose__plan *plan;
+    struct gbose__study *played;    /* owns the plan; NULL: neither played nor kept yet */
+    struct gbose__session *session; /* where runs are kept; NULL: nowhere */
 };
 
-static double cost_of(const struct session *s, size_t index)
+int gbose_study_new(gbose_study **out, uint64_t rounds, size_t repetitions, uint64_t seed, gbose_error *err)
 {
-    struct gbose__run_id id = gbose__run_at(s->study->plan, index);
+    gbose_study *s;
 
-    return s->cost[id.world * s->study->plan->n_learners + id.learner];
-}
-
-static int measure_costs(struct session *s)
-{
-    const struct gbose__plan *plan = s->study->plan;
-
-    s->cost = calloc(plan->n_worlds * plan->n_learners, sizeof *s->cost);
-    for (size_t w = 0; s->cost && w < plan->n_worlds; w++)
-        for (size_t l = 0; l < plan->n_learners; l++) {
-            struct gbose__run_id id = {w, l, 0, 0};
-            s->cost[w * plan->n_learners + l] = gbose__run_cost(plan, gbose__run_index(plan, id));
-        }
-    return s->cost ? GBOSE_OK : GBOSE_ENOMEM;
-}
-
-struct task {
-    size_t index;
-    double cost;
-    int alone;
-};
-
-/* Those that go one at a time, then the costly ones, so that the last to finish are short. */
-static int in_order(const void *a, const void *b)
-{
-    const struct task *s = a, *t = b;
-
-    if (s->alone != t->alone)
-        return t->alone - s->alone;
-    if (s->cost != t->cost)
-        return s->cost > t->cost ? -1 : 1;
-    return s->index < t->index ? -1 : 1;
-}
-
-static int sort_listed(struct session *s)
-{
-    struct task *task = calloc(s->n_todo + 1, sizeof *task);
-
-    if (!task)
-        return GBOSE_ENOMEM;
-    for (size_t i = 0; i < s->n_todo; i++)
-        task[i] =
-            (struct task){s->todo[i], cost_of(s, s->todo[i]), gbose__run_alone(s->study->plan, s->todo[i])};
-    qsort(task, s->n_todo, sizeof *task, in_order);
-    for (size_t i = 0; i < s->n_todo; i++)
-        s->todo[i] = task[i].index;
-    free(task);
+    if (!out || !rounds || !repetitions || repetitions > UINT32_MAX / 2)
+        return invalid(err);
+    gbose__fail(err, GBOSE_OK, "%s", "");
+    s = calloc(1, sizeof *s);
+    if (s)
+        s->plan = gbose__plan_new("simulate", rounds, repetitions, seed);
+    if (!s || !s->plan) {
+        free(s);
+        return gbose__no_memory(err);
+    }
+    *out = s;
     return GBOSE_OK;
 }
 
-/* The tuning runs that are missing. */
-static void list_tuning(struct session *s)
+void gbose_study_free(gbose_study *s)
 {
-    const struct gbose__plan *plan = s->study->plan;
-    size_t number = 0;
-
-    s->n_todo = 0;
-    for (size_t i = 0; i < s->study->n_runs; i++) {
-        if (gbose__run_at(plan, i).rep >= plan->reps)
-            continue;
-        if (number++ % s->set->shards == s->set->shard && !s->study->result[i].done)
-            s->todo[s->n_todo++] = i;
-    }
+    if (!s)
+        return;
+    gbose__session_close(s->session);
+    if (s->played)
+        gbose__study_free(s->played);
+    else
+        gbose__plan_free(s->plan);
+    free(s);
 }
 
-static void list_fresh(struct session *s, const size_t *chosen)
+/* May something be added? */
+static int check_open(const gbose_study *s, const void *what, gbose_error *err)
 {
-    const struct gbose__plan *plan = s->study->plan;
+    if (!s || !what)
+        return invalid(err);
+    if (s->played)
+        return gbose__fail(err, GBOSE_EINVAL, "the study has begun; nothing can be added to it");
+    return gbose__fail(err, GBOSE_OK, "%s", "");
+}
 
-    s->n_todo = 0;
-    for (size_t w = 0; w < plan->n_worlds; w++)
-        for (size_t l = 0; l < plan->n_learners; l++)
-            for (size_t r = plan->reps; r < plan->reps + plan->fresh; r++) {
-                struct gbose__run_id id = {w, l, chosen[w * plan->n_learners + l], r};
-                size_t i = gbose__run_index(plan, id);
-                if (!s->study->result[i].done)
-                    s->todo[s->n_todo++] = i;
-            }
+int gbose_study_add_world(gbose_study *s, const char *spec, gbose_error *err)
+{
+    int rc = check_open(s, spec, err);
+
+    return rc ? rc : gbose__plan_add_world(s->plan, spec, err);
+}
+
+int gbose_study_add_learner(gbose_study *s, const char *spec, const char *label, const char *option,
+                            const char *const *values, size_t n_values, gbose_error *err)
+{
+    int rc = check_open(s, spec, err);
+
+    if (!rc && option && n_values && !values)
+        rc = invalid(err);
+    return rc ? rc : gbose__plan_add_learner(s->plan, spec, label, option, values, n_values, err);
+}
+
+int gbose_study_join_world(gbose_study *s, const gbose_study_world *world, gbose_error *err)
+{
+    int rc = check_open(s, world, err);
+
+    return rc ? rc : gbose__plan_join_world(s->plan, world, err);
+}
+
+int gbose_study_join_learner(gbose_study *s, const gbose_study_learner *learner, gbose_error *err)
+{
+    int rc = check_open(s, learner, err);
+
+    return rc ? rc : gbose__plan_join_learner(s->plan, learner, err);
 }
 
 /* ---- playing ---- */
 
-static int finished(void *user, size_t index, gbose_error *err)
-{
-    struct session *s = user;
+_Static_assert((int)GBOSE_STUDY_EWRITE == (int)GBOSE__EWRITE && (int)GBOSE_STUDY_EREAD == (int)GBOSE__EREAD,
+               "codes of files are the same inside and outside");
 
-    s->progress.done++;
-    s->progress.cost_left -= cost_of(s, index);
-    return s->set->finished ? s->set->finished(s->set->user, s->study, index, err) : GBOSE_OK;
+/* Room for the results: from here on nothing can be added. */
+static int begin(gbose_study *s, gbose_error *err)
+{
+    if (!s->plan->n_worlds || !s->plan->n_learners)
+        return gbose__fail(err, GBOSE_EINVAL, "the study has no %s", s->plan->n_worlds ? "learner" : "world");
+    gbose__fail(err, GBOSE_OK, "%s", "");
+    if (s->played)
+        return GBOSE_OK;
+    gbose__plan_set_fresh(s->plan);
+    s->played = gbose__study_new(s->plan);
+    return s->played ? GBOSE_OK : gbose__no_memory(err);
 }
 
-static void tick(void *user)
+int gbose_study_keep(gbose_study *s, const char *dir, gbose_error *err)
 {
-    const struct session *s = user;
-
-    if (s->set->tick)
-        s->set->tick(s->set->user, &s->progress);
-}
-
-static int play_listed(struct session *s, gbose_error *err)
-{
-    struct gbose__pool pool = {s->set->threads, s->set->stop, s->set->ranks, finished, tick, s};
-
-    if (sort_listed(s))
-        return gbose__no_memory(err);
-    return gbose__pool_play(&pool, s->study, s->todo, s->n_todo, err);
-}
-
-static int play_fresh(struct session *s, gbose_error *err)
-{
-    const struct gbose__plan *plan = s->study->plan;
-    size_t *chosen = calloc(plan->n_worlds * plan->n_learners, sizeof *chosen);
     int rc;
 
-    if (!chosen)
-        return gbose__no_memory(err);
-    rc = gbose__choose_values(chosen, s->study, err);
-    if (!rc) {
-        list_fresh(s, chosen);
-        rc = play_listed(s, err);
+    if (!s || !dir || !*dir)
+        return invalid(err);
+    if (s->session)
+        return gbose__fail(err, GBOSE_EINVAL, "the study is kept in a directory already");
+    rc = begin(s, err);
+    return rc ? rc : gbose__session_open(&s->session, s->played, dir, err);
+}
+
+struct watch {
+    int (*progress)(void *user, size_t done, size_t all);
+    void *user;
+    struct gbose__session *session;
+    atomic_int stop;
+};
+
+static void tick(void *user, const struct gbose__progress *progress)
+{
+    struct watch *watch = user;
+
+    if (watch->progress && !watch->stop && watch->progress(watch->user, progress->done, progress->runs))
+        watch->stop = 1;
+}
+
+static int finished(void *user, const struct gbose__study *study, size_t index, gbose_error *err)
+{
+    struct watch *watch = user;
+
+    return watch->session ? gbose__session_add(watch->session, study, index, err) : GBOSE_OK;
+}
+
+int gbose_study_play(gbose_study *s, size_t threads, int (*progress)(void *user, size_t done, size_t all),
+                     void *user, gbose_error *err)
+{
+    struct watch watch = {progress, user, s ? s->session : NULL, 0};
+    struct gbose__engine_settings settings = {.threads = threads,
+                                              .shards = 1,
+                                              .stop = &watch.stop,
+                                              .finished = finished,
+                                              .tick = tick,
+                                              .user = &watch};
+    int rc;
+
+    if (!s || !threads)
+        return invalid(err);
+    rc = begin(s, err);
+    return rc ? rc : gbose__engine_play(s->played, &settings, err);
+}
+
+/* ---- results ---- */
+
+int gbose_study_run_at(const gbose_study *s, size_t i, gbose_study_run *out)
+{
+    const struct gbose__result *r;
+    struct gbose__run_id id;
+
+    if (!s || !out || !s->played || i >= s->played->n_runs)
+        return GBOSE_EINVAL;
+    r = &s->played->result[i];
+    id = gbose__run_at(s->plan, i);
+    *out = (gbose_study_run){r->done,   id.world,  id.learner, id.value, id.rep, id.rep >= s->plan->reps,
+                             r->regret, r->reward, r->lone,    r->curve};
+    return GBOSE_OK;
+}
+
+size_t gbose_study_done(const gbose_study *s)
+{
+    return s->played ? gbose__engine_done(s->played) : 0;
+}
+
+size_t gbose_study_needed(const gbose_study *s)
+{
+    struct gbose__plan plan = *s->plan;
+    struct gbose__study all = {&plan, 0, NULL};
+
+    gbose__plan_set_fresh(&plan);
+    all.n_runs = gbose__plan_runs(&plan);
+    return gbose__engine_needed(&all, 0, 1);
+}
+
+const uint64_t *gbose_study_points(const gbose_study *s, size_t *n)
+{
+    *n = s->plan->n_points;
+    return s->plan->point;
+}
+
+int gbose_study_best(const gbose_study *s, size_t world, size_t learner, size_t *value)
+{
+    size_t *chosen, best;
+
+    if (!s || !value || !s->played || world >= s->plan->n_worlds || learner >= s->plan->n_learners)
+        return GBOSE_EINVAL;
+    chosen = calloc(s->plan->n_worlds * s->plan->n_learners, sizeof *chosen);
+    if (!chosen || gbose__choose_values(chosen, s->played, NULL)) {
+        free(chosen);
+        return GBOSE_ENOMEM;
     }
+    best = chosen[world * s->plan->n_learners + learner];
     free(chosen);
-    return rc;
+    if (best == GBOSE__NO_VALUE)
+        return GBOSE_EINVAL;
+    *value = best;
+    return GBOSE_OK;
 }
 
-static void begin_progress(struct session *s)
+const char *gbose_study_world_name(const gbose_study *s, size_t i)
 {
-    const struct gbose__plan *plan = s->study->plan;
-    double cost = 0;
-
-    for (size_t i = 0; i < s->n_todo; i++)
-        cost += cost_of(s, s->todo[i]);
-    for (size_t i = 0; s->set->shards == 1 && i < plan->n_worlds * plan->n_learners; i++)
-        cost += s->cost[i] * (double)plan->fresh;
-    s->progress.runs = gbose__study_needed(s->study, s->set->shard, s->set->shards);
-    s->progress.done = s->progress.before = gbose__study_done(s->study);
-    s->progress.cost = s->progress.cost_left = cost;
+    return i < s->plan->n_worlds ? s->plan->world[i] : NULL;
 }
 
-/* Are all tuning runs done? */
-static int tuned(const struct gbose__study *study)
+const char *gbose_study_learner_name(const gbose_study *s, size_t i)
 {
-    for (size_t i = 0; i < study->n_runs; i++)
-        if (!study->result[i].done && gbose__run_at(study->plan, i).rep < study->plan->reps)
-            return 0;
-    return 1;
+    return i < s->plan->n_learners ? s->plan->learner[i].label : NULL;
 }
 
-int gbose__study_play(struct gbose__study *study, const struct gbose__study_settings *settings,
-                      gbose_error *err)
+const char *gbose_study_value(const gbose_study *s, size_t learner, size_t i)
 {
-    struct session s = {.study = study, .set = settings};
-    int rc = GBOSE_OK;
-
-    s.todo = calloc(study->n_runs, sizeof *s.todo);
-    if (!s.todo || measure_costs(&s))
-        rc = gbose__no_memory(err);
-    if (!rc) {
-        list_tuning(&s);
-        begin_progress(&s);
-        rc = play_listed(&s, err);
-    }
-    if (!rc && study->plan->fresh && settings->shards == 1 && tuned(study))
-        rc = play_fresh(&s, err);
-    free(s.todo);
-    free(s.cost);
-    return rc;
+    if (learner >= s->plan->n_learners || i >= s->plan->learner[learner].n_values)
+        return NULL;
+    return s->plan->learner[learner].value[i];
 }

@@ -1,6 +1,6 @@
 /* Playing a study. */
-#ifndef GBOSE_STUDY_STUDY_H
-#define GBOSE_STUDY_STUDY_H
+#ifndef GBOSE_STUDY_ENGINE_H
+#define GBOSE_STUDY_ENGINE_H
 
 #include <stdatomic.h>
 
@@ -14,7 +14,7 @@ struct gbose__progress {
     double cost, cost_left; /* of what this process has to do */
 };
 
-struct gbose__study_settings {
+struct gbose__engine_settings {
     size_t threads;         /* at least 1 */
     size_t shard, shards;   /* play only every shards-th tuning run, from run shard (0 to shards - 1) on */
     const atomic_int *stop; /* set from outside */
@@ -27,11 +27,11 @@ struct gbose__study_settings {
 
 /* Play what is missing: the tuning repetitions, then (unless this is a shard) the fresh ones with the chosen
  * parameters. Told to stop, it returns early, with GBOSE_OK. */
-int gbose__study_play(struct gbose__study *study, const struct gbose__study_settings *settings,
-                      gbose_error *err);
+int gbose__engine_play(struct gbose__study *study, const struct gbose__engine_settings *settings,
+                       gbose_error *err);
 
 /* The number of runs needed in all (or by this shard), and of those that are done. */
-size_t gbose__study_needed(const struct gbose__study *study, size_t shard, size_t shards);
-size_t gbose__study_done(const struct gbose__study *study);
+size_t gbose__engine_needed(const struct gbose__study *study, size_t shard, size_t shards);
+size_t gbose__engine_done(const struct gbose__study *study);
 
 #endif
