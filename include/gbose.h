@@ -77,7 +77,9 @@ extern "C" {
     X(EHISTORY, -13,                                                                                         \
       "the learners have a common past that neither was loaded from: load that state "                       \
       "and merge both into it")                                                                              \
-    X(ELEARNER, -14, "this learner does not keep what the call asks for")
+    X(ELEARNER, -14, "this learner does not keep what the call asks for")                                    \
+    X(ESCHEMA, -15, "the schema is wrong, or not the one that was learned with")                             \
+    X(EVALUE, -16, "a feature's value does not fit the schema")
 
 enum gbose_status {
 #define GBOSE_STATUS_ENUM(name, value, text) GBOSE_##name = (value),

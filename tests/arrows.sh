@@ -21,6 +21,7 @@ declare -A may=(
 # The folder that a public header belongs to: who may include it may include the folder.
 declare -A owner=(
     [gbose.h]="core"
+    [gbose_schema.h]="core" # its structs are what io makes of JSON
     [gbose_world.h]="worlds"
     [gbose_study.h]="study"
     [gbose_log.h]="logs"

@@ -2,18 +2,6 @@
 
 #include <string.h>
 
-#define ODD_A UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
-#define ODD_B UINT64_C(0xd6e8feb86659fd93)
-
-/* A bijection of value for every hash, and of hash for every value. */
-uint64_t gbose__mix(uint64_t hash, uint64_t value)
-{
-    uint64_t x = (hash ^ value) * ODD_A;
-
-    x = (x ^ x >> 32) * ODD_B;
-    return x ^ x >> 29;
-}
-
 uint64_t gbose__mix_text(uint64_t hash, const char *text)
 {
     for (; *text; text++)
@@ -21,9 +9,24 @@ uint64_t gbose__mix_text(uint64_t hash, const char *text)
     return gbose__mix(hash, 256);
 }
 
+uint64_t gbose__mix_bytes(uint64_t hash, const void *bytes, size_t n)
+{
+    const unsigned char *at = bytes;
+    uint64_t word;
+
+    for (; n >= 8; n -= 8, at += 8) {
+        memcpy(&word, at, 8);
+        hash = gbose__mix(hash, gbose__little_endian(word));
+    }
+    word = n; /* tells "a" from "a" and a zero byte */
+    for (size_t i = 0; i < n; i++)
+        word |= (uint64_t)at[i] << (8 * i + 8);
+    return gbose__mix(hash, word);
+}
+
 static inline uint64_t add_word(uint64_t chain, struct gbose__reader *r)
 {
-    uint64_t x = (chain ^ gbose__get_u64(r)) * ODD_A;
+    uint64_t x = (chain ^ gbose__get_u64(r)) * GBOSE__ODD_A;
 
     return x ^ x >> 32;
 }

@@ -10,9 +10,21 @@
  * change that stays within one word is always seen; any other escapes with probability 2^-64. */
 uint64_t gbose__checksum(const void *bytes, size_t size);
 
-/* A hash for fingerprints: a further value mixed into one so far. */
-uint64_t gbose__mix(uint64_t hash, uint64_t value);
+#define GBOSE__ODD_A UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
+#define GBOSE__ODD_B UINT64_C(0xd6e8feb86659fd93)
+
+/* A hash for fingerprints: a further value mixed into one so far. A bijection of value for every hash, and of hash for
+ * every value. */
+static inline uint64_t gbose__mix(uint64_t hash, uint64_t value)
+{
+    uint64_t x = (hash ^ value) * GBOSE__ODD_A;
+
+    x = (x ^ x >> 32) * GBOSE__ODD_B;
+    return x ^ x >> 29;
+}
+
 uint64_t gbose__mix_text(uint64_t hash, const char *text);
+uint64_t gbose__mix_bytes(uint64_t hash, const void *bytes, size_t n); /* faster: eight bytes at a time */
 
 /* Writes words one after the other. With `at` NULL it only counts. */
 struct gbose__writer {

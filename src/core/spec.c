@@ -9,7 +9,7 @@
 
 /* ---- numbers ---- */
 
-static int read_double(double *out, const char *text)
+int gbose__read_double(double *out, const char *text)
 {
     char *end;
 
@@ -35,8 +35,7 @@ static int read_integer(uint64_t *out, const char *text)
     return 1;
 }
 
-/* The shortest text that reads back as the same number; of two, the one without an exponent. */
-static void write_double(char *buf, size_t capacity, double x)
+void gbose__write_double(char *buf, size_t capacity, double x)
 {
     char text[32];
 
@@ -73,8 +72,7 @@ static void write_word(char *buf, size_t capacity, const char *words, int i)
     snprintf(buf, capacity, "%.*s", (int)strcspn(words, "|"), words);
 }
 
-/* The number of insertions, deletions and substitutions between two short names. */
-static size_t edit_distance(const char *a, const char *b)
+size_t gbose__edit_distance(const char *a, const char *b)
 {
     size_t n = strlen(b), cost[64];
 
@@ -157,7 +155,7 @@ static int read_value(struct gbose__value *v, const gbose_option *o, const char 
         is_number = read_integer(&v->integer, text);
         in_range = is_number && (double)v->integer >= o->min && (double)v->integer <= o->max;
     } else if (o->type != GBOSE_WORD) {
-        is_number = read_double(&v->number, text);
+        is_number = gbose__read_double(&v->number, text);
         in_range = is_number && v->number >= o->min && v->number <= o->max;
     }
     if (in_range)
@@ -190,7 +188,7 @@ static size_t find_name(int *found, const char *name, const char *(*at)(const vo
     size_t nearest = 0, best = SIZE_MAX;
 
     for (size_t i = 0; (other = at(list, i)); i++) {
-        size_t distance = edit_distance(name, other);
+        size_t distance = gbose__edit_distance(name, other);
         if (distance < best) {
             best = distance;
             nearest = i;
@@ -320,7 +318,7 @@ int gbose__spec_write(char *buf, const gbose_info *info, const struct gbose__val
         else if (o->type == GBOSE_INTEGER)
             snprintf(text, sizeof text, "%llu", (unsigned long long)values[i].integer);
         else
-            write_double(text, sizeof text, values[i].number);
+            gbose__write_double(text, sizeof text, values[i].number);
         used += (size_t)snprintf(buf + used, GBOSE__MAX_SPEC - used, "%c%s=%s", separator, o->name, text);
         separator = ',';
     }

@@ -65,8 +65,8 @@ declared() {
 exported() {
     nm -D --defined-only "$lib/$1.so" | awk '{ print $3 }' | sort
 }
-diff <(declared gbose.h) <(exported libgbose) || fail "declared (<) and exported (>) functions differ"
-diff <(declared gbose.h gbose_world.h gbose_study.h) <(exported libgbose_study) || fail "declared (<) and exported (>) differ"
+diff <(declared gbose.h gbose_schema.h) <(exported libgbose) || fail "declared (<) and exported (>) functions differ"
+diff <(declared gbose.h gbose_schema.h gbose_world.h gbose_study.h) <(exported libgbose_study) || fail "declared (<) and exported (>) differ"
 
 # It depends on libc and libm only.
 if needed "$lib/libgbose.so" | grep -vE '^(libc|libm|ld-linux[-_a-z0-9]*)\.so'; then
@@ -75,5 +75,5 @@ fi
 
 # The headers are C++ too.
 if command -v c++ >/dev/null; then
-    echo '#include <gbose_study.h>' | c++ -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ -I"$prefix/include" -
+    printf '#include <%s>\n' gbose_schema.h gbose_study.h | c++ -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ -I"$prefix/include" -
 fi

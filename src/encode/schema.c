@@ -1,0 +1,285 @@
+/* A schema: how it is made, its names, its identity. parse.c reads it, encode.c uses it. */
+#include "encode/schema.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "core/memory.h"
+#include "core/spec.h"
+
+/* ---- memory that is freed at once ---- */
+
+struct gbose__chunk {
+    struct gbose__chunk *next;
+    size_t used, room;
+    unsigned char *bytes;
+};
+
+#define CHUNK 8192 /* bytes; more for what needs more */
+
+void *gbose__schema_alloc(gbose_schema *schema, size_t count, size_t size)
+{
+    struct gbose__chunk *chunk = schema->chunks;
+    size_t bytes;
+    void *p;
+
+    if (size && count > SIZE_MAX / 4 / size)
+        return NULL;
+    bytes = (count * size + 15) / 16 * 16;
+    if (!chunk || chunk->room - chunk->used < bytes) {
+        size_t room = bytes > CHUNK ? bytes : CHUNK;
+
+        chunk = gbose__alloc(1, sizeof *chunk);
+        if (!chunk)
+            return NULL;
+        chunk->bytes = gbose__alloc(room, 1);
+        if (!chunk->bytes) {
+            gbose__free(chunk);
+            return NULL;
+        }
+        chunk->room = room;
+        chunk->next = schema->chunks;
+        schema->chunks = chunk;
+    }
+    p = chunk->bytes + chunk->used;
+    chunk->used += bytes;
+    return p;
+}
+
+void gbose_schema_free(gbose_schema *schema)
+{
+    if (!schema)
+        return;
+    while (schema->chunks) {
+        struct gbose__chunk *next = schema->chunks->next;
+
+        gbose__free(schema->chunks->bytes);
+        gbose__free(schema->chunks);
+        schema->chunks = next;
+    }
+    if (schema->c_locale)
+        freelocale(schema->c_locale);
+    gbose__free(schema);
+}
+
+/* ---- what follows from what was read ---- */
+
+/* Names to slots. The load of the table is at most a half. */
+static int index_names(gbose_schema *s)
+{
+    uint32_t size = 4;
+
+    while (size < 2 * s->n_features)
+        size *= 2;
+    s->mask = size - 1;
+    s->place = gbose__schema_alloc(s, size, sizeof *s->place);
+    s->action = gbose__schema_alloc(s, s->n_features + 1, sizeof *s->action);
+    if (!s->place || !s->action)
+        return GBOSE_ENOMEM;
+    for (uint32_t i = 0; i < s->n_features; i++) {
+        const char *name = s->feature[i].name;
+        uint32_t at = (uint32_t)gbose__mix_bytes(0, name, strlen(name)) & s->mask;
+
+        while (s->place[at])
+            at = (at + 1) & s->mask;
+        s->place[at] = i + 1;
+        if (s->feature[i].is_action)
+            s->action[s->n_actions++] = i;
+    }
+    return GBOSE_OK;
+}
+
+/* The canonical text, or with buf NULL its length. */
+static size_t write_text(const gbose_schema *s, char *buf, size_t room)
+{
+    const struct gbose__terms *lists[] = {&s->arm, &s->round};
+    size_t n = 0;
+
+#define ADD(...) n += (size_t)snprintf(buf ? buf + n : NULL, buf ? room - n : 0, __VA_ARGS__)
+    for (size_t i = 0; i < s->n_features; i++)
+        ADD("%s\n", s->feature[i].text);
+    for (int k = 0; k < 2; k++) {
+        for (size_t i = 0; i < lists[k]->n; i++)
+            ADD("%s %s", i ? "" : k ? "round =" : "arm =", lists[k]->at[i].text);
+        if (lists[k]->n)
+            ADD("\n");
+    }
+#undef ADD
+    return n;
+}
+
+static int finish(gbose_schema *s)
+{
+    size_t room = write_text(s, NULL, 0) + 1;
+    int rc = index_names(s);
+
+    if (rc)
+        return rc;
+    s->text = gbose__schema_alloc(s, room, 1);
+    if (!s->text)
+        return GBOSE_ENOMEM;
+    write_text(s, s->text, room);
+    s->hash = gbose__mix_text(0, s->text);
+    s->hash += !s->hash; /* 0 stands for no schema */
+    return GBOSE_OK;
+}
+
+int gbose_schema_new(gbose_schema **out, const char *text, gbose_error *err)
+{
+    gbose_schema *s;
+    int rc;
+
+    if (!out || !text)
+        return gbose__fail(err, GBOSE_EINVAL, "%s", gbose_strerror(GBOSE_EINVAL));
+    s = gbose__alloc(1, sizeof *s);
+    if (!s)
+        return gbose__no_memory(err);
+    s->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    rc = s->c_locale ? gbose__parse_schema(s, text, err) : gbose__no_memory(err);
+    if (!rc && finish(s))
+        rc = gbose__no_memory(err);
+    if (rc) {
+        gbose_schema_free(s);
+        return rc;
+    }
+    *out = s;
+    return gbose__fail(err, GBOSE_OK, "%s", "");
+}
+
+/* ---- what it says ---- */
+
+size_t gbose_schema_dim(const gbose_schema *schema)
+{
+    return schema->arm.columns;
+}
+
+size_t gbose_schema_round(const gbose_schema *schema)
+{
+    return schema->round.columns;
+}
+
+const char *gbose_schema_text(const gbose_schema *schema)
+{
+    return schema->text;
+}
+
+uint64_t gbose_schema_hash(const gbose_schema *schema)
+{
+    return schema->hash;
+}
+
+uint32_t gbose_schema_slot(const gbose_schema *schema, const char *name)
+{
+    uint32_t at = (uint32_t)gbose__mix_bytes(0, name, strlen(name)) & schema->mask;
+
+    for (; schema->place[at]; at = (at + 1) & schema->mask)
+        if (!strcmp(schema->feature[schema->place[at] - 1].name, name))
+            return schema->place[at];
+    return 0;
+}
+
+const char *gbose_schema_name(const gbose_schema *schema, uint32_t slot)
+{
+    return slot && slot <= schema->n_features ? schema->feature[slot - 1].name : NULL;
+}
+
+/* ---- names of columns ---- */
+
+/* Column c of a feature. */
+static size_t write_column(char *buf, size_t room, const struct gbose__schema_feature *f, uint32_t c)
+{
+    size_t n;
+
+    if (c == f->missing_column && c >= f->n_values)
+        return (size_t)snprintf(buf, room, "%s=missing", f->name);
+    if (c == f->other_column && c >= f->n_values)
+        return (size_t)snprintf(buf, room, "%s=other", f->name);
+    if (f->buckets)
+        return (size_t)snprintf(buf, room, "%s#%u", f->name, (unsigned)c);
+    if (f->n_values) {
+        n = (size_t)snprintf(buf, room, "%s=", f->name);
+        return n + gbose__value_write(n < room ? buf + n : NULL, n < room ? room - n : 0, f->value[c]);
+    }
+    if (f->type == TYPE_VECTOR)
+        return (size_t)snprintf(buf, room, "%s[%u]", f->name, (unsigned)c);
+    if (f->type == TYPE_CYCLE)
+        return (size_t)snprintf(buf, room, "%s(%s)", c ? "cos" : "sin", f->name);
+    return (size_t)snprintf(buf, room, "%s", f->name);
+}
+
+static size_t write_name(const gbose_schema *s, const struct gbose__terms *list, size_t i, char *buf,
+                         size_t room)
+{
+    const struct gbose__term *t = list->at;
+    size_t n = 0;
+
+    if (i >= list->columns)
+        return 0;
+    while (i >= t->first + t->width)
+        t++;
+    i -= t->first;
+    for (uint32_t k = 0; k < t->n_factors; k++) {
+        const struct gbose__factor *f = &t->factor[k];
+        char one[3 * GBOSE__MAX_NAME + 20], power[20] = "";
+
+        write_column(one, sizeof one, &s->feature[f->feature], (uint32_t)(i / f->stride % f->width));
+        if (f->power > 1)
+            snprintf(power, sizeof power, "^%u", (unsigned)f->power);
+        n += (size_t)snprintf(n < room ? buf + n : NULL, n < room ? room - n : 0, "%s%s%s", k ? "*" : "", one,
+                              power);
+    }
+    return n;
+}
+
+size_t gbose_schema_column(const gbose_schema *schema, size_t i, char *buf, size_t capacity)
+{
+    return write_name(schema, &schema->arm, i, buf, capacity);
+}
+
+size_t gbose_schema_round_column(const gbose_schema *schema, size_t i, char *buf, size_t capacity)
+{
+    return write_name(schema, &schema->round, i, buf, capacity);
+}
+
+/* ---- compatible schemas ---- */
+
+static int begins_with(const gbose_schema *before, const gbose_schema *now, int is_arm, gbose_error *err)
+{
+    const struct gbose__terms *a = is_arm ? &before->arm : &before->round,
+                              *b = is_arm ? &now->arm : &now->round;
+    const char *name = is_arm ? "arm" : "round";
+
+    for (size_t i = 0; i < a->n; i++) {
+        if (i >= b->n)
+            return gbose__fail(err, GBOSE_ESCHEMA, "'%.60s' was a term of %s and is not there any more",
+                               a->at[i].text, name);
+        if (strcmp(a->at[i].text, b->at[i].text))
+            return gbose__fail(
+                err, GBOSE_ESCHEMA,
+                "term %zu of %s was '%.60s' and is '%.60s'; new terms go behind those that there are", i + 1,
+                name, a->at[i].text, b->at[i].text);
+    }
+    return GBOSE_OK;
+}
+
+int gbose_schema_compatible(const gbose_schema *before, const gbose_schema *now, gbose_error *err)
+{
+    int rc;
+
+    if (!before || !now)
+        return gbose__fail(err, GBOSE_EINVAL, "%s", gbose_strerror(GBOSE_EINVAL));
+    rc = begins_with(before, now, 1, err);
+    if (!rc)
+        rc = begins_with(before, now, 0, err);
+    for (size_t i = 0; i < before->n_features && !rc; i++) {
+        const struct gbose__schema_feature *f = &before->feature[i];
+        uint32_t slot = gbose_schema_slot(now, f->name); /* there, since its terms are */
+
+        if (strcmp(f->text, now->feature[slot - 1].text))
+            rc = gbose__fail(err, GBOSE_ESCHEMA, "a feature was '%.100s' and is '%.100s'", f->text,
+                             now->feature[slot - 1].text);
+    }
+    return rc ? rc : gbose__fail(err, GBOSE_OK, "%s", "");
+}
