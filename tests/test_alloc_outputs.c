@@ -30,7 +30,7 @@ static void every_allocation_may_fail(void **state)
         int rc;
 
         watch(n);
-        rc = gbose__study_outputs(s, dir, "gbose", &err);
+        rc = gbose__outputs_write(s, dir, "gbose", &err);
         stop_watching();
         if (rc == GBOSE_ENOMEM) {
             refused++;

@@ -40,8 +40,8 @@ static int write_tables(const struct gbose__study *s, const char *dir, gbose_err
     struct gbose__summary *all;
     int rc;
 
-    assert_int_equal(gbose__summarize(&all, s, err), GBOSE_OK);
-    rc = gbose__write_tables(s, all, dir, err);
+    assert_int_equal(gbose__summary_make(&all, s, err), GBOSE_OK);
+    rc = gbose__tables_write(s, all, dir, err);
     free(all);
     return rc;
 }
@@ -67,7 +67,7 @@ static int without_gnuplot(const struct gbose__study *s, const char *dir, const 
     int rc;
 
     set_path("/nowhere");
-    rc = gbose__study_outputs(s, dir, command, err);
+    rc = gbose__outputs_write(s, dir, command, err);
     restore_path();
     return rc;
 }
@@ -135,7 +135,7 @@ static void runs_read_back_exactly(void **state)
     assert_int_equal(read_row(&at, field), 10);
     assert_string_equal(field[0], "world");
     for (size_t i = 0; i < s->n_runs; i++) {
-        struct gbose__run_id id = gbose__run_at(s->plan, i);
+        struct gbose__run_id id = gbose__plan_run_at(s->plan, i);
         if (!s->result[i].done)
             continue;
         assert_int_equal(read_row(&at, field), 10);
@@ -283,7 +283,7 @@ static void the_terminals_columns_line_up(void **state)
         size_t size, width = 0, rows = 0;
         FILE *to = open_memstream(&text, &size);
 
-        gbose__study_print(to, studies[i]);
+        gbose__outputs_print(to, studies[i]);
         fclose(to);
         assert_non_null(strstr(text, "Final regret after 10000 rounds\n"));
         assert_non_null(strstr(text, i ? "N = 10, d = 10" : "paper:arms=2,dim=10,shift=cos-best\n"));
@@ -339,9 +339,9 @@ static void an_unwritable_directory_is_one_clear_line(void **state)
 
     (void)state;
     scratch_write(dir, "file", "", 0600);
-    assert_int_equal(gbose__study_outputs(s, scratch_path(dir, "file"), NULL, &err), GBOSE__EWRITE);
+    assert_int_equal(gbose__outputs_write(s, scratch_path(dir, "file"), NULL, &err), GBOSE__EWRITE);
     assert_non_null(strstr(err.text, "file: a file of that name is there"));
-    assert_int_equal(gbose__study_outputs(s, scratch_path(dir, "file/below"), NULL, &err), GBOSE__EWRITE);
+    assert_int_equal(gbose__outputs_write(s, scratch_path(dir, "file/below"), NULL, &err), GBOSE__EWRITE);
     assert_non_null(strstr(err.text, "Not a directory"));
     assert_int_equal(write_tables(s, scratch_path(dir, "gone"), &err), GBOSE__EWRITE);
     assert_non_null(strstr(err.text, "gone/runs.csv: No such file or directory"));
@@ -441,7 +441,7 @@ static void gnuplots_failures_are_reported(void **state)
         setenv("FIGURES", scratch_path(dir, "figures"), 1);
         scratch_write(dir, "figures/regret-worlds-1.svg", "<svg>stale</svg>", 0600);
         set_path(bin);
-        rc = gbose__study_outputs(s, dir, NULL, &err);
+        rc = gbose__outputs_write(s, dir, NULL, &err);
         restore_path();
         assert_int_equal(rc, GBOSE__EBADPLOT);
         assert_that(strstr(err.text, fake[i].said) != NULL, "%s", err.text);
@@ -485,8 +485,8 @@ static void figures_are_whole_and_the_same_each_time(void **state)
     }
     snprintf(a, sizeof a, "%s/plain", base);
     snprintf(b, sizeof b, "%s/it's \"a\" `touch broken` $HOME\\n %%d", base);
-    assert_that(!gbose__study_outputs(s, a, "gbose simulate", &err), "%s", err.text);
-    assert_that(!gbose__study_outputs(s, b, "gbose simulate", &err), "%s", err.text);
+    assert_that(!gbose__outputs_write(s, a, "gbose simulate", &err), "%s", err.text);
+    assert_that(!gbose__outputs_write(s, b, "gbose simulate", &err), "%s", err.text);
     for (size_t f = 0; f < 2; f++)
         for (size_t i = 0; i < 3; i++) {
             snprintf(name, sizeof name, "figures/%s.%s", figure[f], suffix[i]);

@@ -15,24 +15,24 @@
 static void quantiles_are_type_7(void **state)
 {
     double four[] = {4, 1, 3, 2}, one[] = {-2.5}, two[] = {10, 0}, ten[] = {5, 1, 9, 3, 7, 2, 8, 4, 10, 6};
-    struct gbose__spread d = gbose__spread_of(four, 4);
+    struct gbose__spread d = gbose__summary_spread(four, 4);
 
     (void)state;
     /* R: quantile(c(4, 1, 3, 2)) */
     assert_close(d.q1, 1.75, 1e-15);
     assert_close(d.median, 2.5, 1e-15);
     assert_close(d.q3, 3.25, 1e-15);
-    d = gbose__spread_of(one, 1);
+    d = gbose__summary_spread(one, 1);
     assert_true(d.q1 == -2.5 && d.median == -2.5 && d.q3 == -2.5);
-    d = gbose__spread_of(two, 2);
+    d = gbose__summary_spread(two, 2);
     assert_true(d.q1 == 2.5 && d.median == 5 && d.q3 == 7.5);
-    d = gbose__spread_of(ten, 10);
+    d = gbose__summary_spread(ten, 10);
     assert_close(d.q1, 3.25, 1e-15);
     assert_close(d.median, 5.5, 1e-15);
     assert_close(d.q3, 7.75, 1e-15);
-    d = gbose__spread_of(ten, 0);
+    d = gbose__summary_spread(ten, 0);
     assert_true(!d.n && isnan(d.q1) && isnan(d.median) && isnan(d.q3));
-    assert_true(gbose__quantile(ten, 10, 0) == 1 && gbose__quantile(ten, 10, 1) == 10);
+    assert_true(gbose__summary_quantile(ten, 10, 0) == 1 && gbose__summary_quantile(ten, 10, 1) == 10);
 }
 
 /* The definition: the piecewise linear curve through ((k - 1) / (n - 1), x_(k)). */
@@ -45,7 +45,7 @@ static void quantiles_follow_the_definition(void **state)
         double x[40];
         for (size_t i = 0; i < n; i++)
             x[i] = random_normal(&r);
-        gbose__spread_of(x, n);
+        gbose__summary_spread(x, n);
         for (double p = 0.01; p < 1; p += 0.043) {
             double expected = NAN;
             for (size_t k = 0; k + 1 < n; k++) {
@@ -53,7 +53,7 @@ static void quantiles_follow_the_definition(void **state)
                 if (p >= a && p <= b)
                     expected = x[k] * (b - p) / (b - a) + x[k + 1] * (p - a) / (b - a);
             }
-            assert_near(gbose__quantile(x, n, p), expected, 1e-12);
+            assert_near(gbose__summary_quantile(x, n, p), expected, 1e-12);
         }
     }
 }
@@ -61,7 +61,7 @@ static void quantiles_follow_the_definition(void **state)
 static void nan_goes_last(void **state)
 {
     double x[] = {NAN, 3, 1, NAN, 2};
-    struct gbose__spread d = gbose__spread_of(x, 5);
+    struct gbose__spread d = gbose__summary_spread(x, 5);
 
     (void)state;
     assert_true(x[0] == 1 && x[1] == 2 && x[2] == 3 && isnan(x[3]) && isnan(x[4]));
@@ -96,7 +96,7 @@ static void the_least_median_is_chosen(void **state)
         made_run(s, 0, 1, 0, r, NAN);
         made_run(s, 0, 1, 2, r, 50);
     }
-    assert_int_equal(gbose__choose_values(chosen, s, NULL), GBOSE_OK);
+    assert_int_equal(gbose__summary_choose(chosen, s, NULL), GBOSE_OK);
     assert_true(chosen[0] == GBOSE__NO_VALUE);
     assert_int_equal(chosen[1], 2);
     assert_int_equal(chosen[2], 1);
@@ -118,12 +118,12 @@ static void unfinished_runs_do_not_count(void **state)
         made_run(s, 0, 0, 1, r, r == 1 ? 1 : 20 + (double)r);
         made_run(s, 0, 1, 0, r, 12 + (double)r);
     }
-    s->result[gbose__run_index(s->plan, lost)].done = 0;
+    s->result[gbose__plan_run_index(s->plan, lost)].done = 0;
     made_run(s, 0, 1, 1, 0, 11);
-    assert_int_equal(gbose__choose_values(chosen, s, NULL), GBOSE_OK);
+    assert_int_equal(gbose__summary_choose(chosen, s, NULL), GBOSE_OK);
     assert_int_equal(chosen[0], 0);
     assert_int_equal(chosen[1], 1);
-    assert_int_equal(gbose__summarize(&all, s, NULL), GBOSE_OK);
+    assert_int_equal(gbose__summary_make(&all, s, NULL), GBOSE_OK);
     assert_int_equal(all[1].tuned.n, 1);
     assert_int_equal(all[1].to_first.n, 1);
     assert_true(all[1].to_first.mean == 1 && isnan(all[1].to_first.low) && isnan(all[1].to_first.high));
@@ -155,7 +155,7 @@ static void summaries_are_the_textbooks(void **state)
         made_run(s, 0, 0, 1, 4 + r, first[r]);
         made_run(s, 0, 1, 0, 4 + r, second[r]);
     }
-    assert_int_equal(gbose__summarize(&all, s, NULL), GBOSE_OK);
+    assert_int_equal(gbose__summary_make(&all, s, NULL), GBOSE_OK);
     assert_int_equal(all[0].value, 1);
     assert_int_equal(all[1].value, 0);
     assert_true(all[0].tuned.n == 4 && all[0].tuned.median == 9.5 && all[0].tuned.q1 == 8.75);
@@ -184,7 +184,7 @@ static void without_fresh_runs_pairs_are_the_tuning_ones(void **state)
         made_run(s, 1, 0, 0, r, (double)(r * r));
         made_run(s, 1, 1, 0, r, 7 + (double)(r * r) + (double)r);
     }
-    assert_int_equal(gbose__summarize(&all, s, NULL), GBOSE_OK);
+    assert_int_equal(gbose__summary_make(&all, s, NULL), GBOSE_OK);
     assert_int_equal(all[3].to_first.n, 3);
     assert_close(all[3].to_first.mean, 8, 1e-14);
     /* differences 7, 8, 9; t with 2 degrees of freedom */
@@ -203,10 +203,10 @@ static void curves_are_of_the_tuning_repetitions(void **state)
     for (size_t r = 0; r < 4; r++)
         made_run(s, 0, 0, 0, r, 10 * (double)(r + 1));
     assert_int_equal(s->plan->n_points, 200);
-    assert_int_equal(gbose__curve_spreads(curve, s, 0, 0, 0, NULL), GBOSE_OK);
+    assert_int_equal(gbose__summary_curve(curve, s, 0, 0, 0, NULL), GBOSE_OK);
     assert_int_equal(s->plan->point[49], 100);
     assert_true(curve[49].n == 3 && curve[49].q1 == 7.5 && curve[49].median == 10 && curve[49].q3 == 12.5);
-    assert_int_equal(gbose__curve_spreads(curve, s, 0, 1, 0, NULL), GBOSE_OK);
+    assert_int_equal(gbose__summary_curve(curve, s, 0, 1, 0, NULL), GBOSE_OK);
     assert_true(!curve[49].n && isnan(curve[49].median));
     gbose__study_free(s);
 }
@@ -247,7 +247,7 @@ static void all_of_table_1_is_there(void **state)
 
 static void only_the_papers_worlds_have_printed_values(void **state)
 {
-    struct gbose__paper_cell cell;
+    struct gbose__printed_cell cell;
 
     (void)state;
     /* canonical specs leave defaults out */
@@ -258,10 +258,10 @@ static void only_the_papers_worlds_have_printed_values(void **state)
     assert_true(isnan(gbose__printed("paper:arms=5", "gbose", 10000)));
     assert_true(isnan(gbose__printed("kim-paik", "gbose", 10000)));
     assert_true(isnan(gbose__printed("no-such-world", "gbose", 10000)));
-    assert_int_equal(gbose__paper_cell(&cell, "paper:arms=5,dim=3,shift=cos-best"), 1);
+    assert_int_equal(gbose__printed_cell(&cell, "paper:arms=5,dim=3,shift=cos-best"), 1);
     assert_true(cell.arms == 5 && cell.dim == 3 && cell.shift == 2);
-    assert_int_equal(gbose__paper_cell(&cell, "paper:noise=0.5"), 0);
-    assert_int_equal(gbose__paper_cell(&cell, "gallery"), 0);
+    assert_int_equal(gbose__printed_cell(&cell, "paper:noise=0.5"), 0);
+    assert_int_equal(gbose__printed_cell(&cell, "gallery"), 0);
 }
 
 static void a_sweep_of_another_option_is_not_the_papers(void **state)

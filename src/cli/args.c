@@ -97,6 +97,13 @@ int args_parse(int argc, char **argv, struct arg *args)
     return EXIT_FINE;
 }
 
+struct arg *args_named(struct arg *args, const char *name)
+{
+    while (strcmp(args->name, name))
+        args++;
+    return args;
+}
+
 void args_clear(struct arg *args)
 {
     for (; args->name; args++) {

@@ -32,6 +32,9 @@ struct arg {
 int args_parse(int argc, char **argv, struct arg *args);
 void args_clear(struct arg *args);
 
+/* Look an option up; it must be in args. */
+struct arg *args_named(struct arg *args, const char *name);
+
 /* One line to standard error, "gbose COMMAND: ...", and EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,10 +1,10 @@
 /* gbose collect: put the shards of a study together. */
-#include "cli/studies.h"
+#include "cli/play.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/spec.h"
+#include "core/error.h"
 #include "io/file.h"
 #include "study/plan_json.h"
 

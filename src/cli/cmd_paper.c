@@ -1,5 +1,5 @@
 /* gbose paper: Table 1 and Figures 1 to 3 of the GBOSE paper. */
-#include "cli/studies.h"
+#include "cli/play.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* gbose simulate: any study. */
-#include "cli/studies.h"
+#include "cli/play.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static int find_sweep(const char **sweep, const char *learner, const struct arg 
         if (!sweeps->value[i][length] || !sweeps->value[i][length + 1])
             return gbose__fail(err, GBOSE_ESPEC, "--sweep must be OPTION=VALUE,VALUE,...; got '%s'",
                                sweeps->value[i]);
-        if (!gbose__learner_has(learner, option))
+        if (!gbose__plan_learner_has(learner, option))
             continue;
         if (*sweep)
             return gbose__fail(err, GBOSE_ESPEC, "two sweeps for '%s'; one option at a time can be swept",
@@ -68,10 +68,10 @@ static int fill(struct gbose__plan *plan, const struct arg *worlds, const struct
 /* The plan of --plan FILE, or of the other options. NULL: said why, in rc. */
 static struct gbose__plan *make_plan(char *command, struct arg *args, int *rc)
 {
-    const struct arg *worlds = arg_named(args, "world"), *learners = arg_named(args, "learner");
-    const struct arg *sweeps = arg_named(args, "sweep"), *file = arg_named(args, "plan");
-    const struct arg *rounds_arg = arg_named(args, "rounds"), *reps_arg = arg_named(args, "reps");
-    const struct arg *seed_arg = arg_named(args, "seed");
+    const struct arg *worlds = args_named(args, "world"), *learners = args_named(args, "learner");
+    const struct arg *sweeps = args_named(args, "sweep"), *file = args_named(args, "plan");
+    const struct arg *rounds_arg = args_named(args, "rounds"), *reps_arg = args_named(args, "reps");
+    const struct arg *seed_arg = args_named(args, "seed");
     uint64_t rounds = 10000, reps = 10, seed = 1;
     struct gbose__plan *plan = NULL;
     gbose_error err = {0, ""};

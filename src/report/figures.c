@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/spec.h"
+#include "core/error.h"
 #include "io/file.h"
 #include "report/gnuplot.h"
 #include "report/groups.h"
@@ -17,12 +17,12 @@
 
 static unsigned colour(const struct gbose__plan *plan, size_t learner)
 {
-    return gbose__is_own(plan, learner) ? HIGHLIGHT : gbose__plot_colour(learner);
+    return gbose__tables_is_own(plan, learner) ? HIGHLIGHT : gbose__plot_colour(learner);
 }
 
 /* ---- labels beside the ends of lines ---- */
 
-void gbose__spread_apart(double *x, size_t n, double gap, double low, double high)
+void gbose__figures_spread_apart(double *x, size_t n, double gap, double low, double high)
 {
     double *mean = calloc(n + 1, sizeof *mean);
     size_t *size = calloc(n + 1, sizeof *size), blocks = 0, k = 0;
@@ -94,7 +94,7 @@ static int write_curves(FILE *to, struct panel *panel, struct gbose__spread *cur
     for (size_t l = 0; l < plan->n_learners; l++) {
         const struct gbose__summary *u = &all[world * plan->n_learners + l];
         int rc =
-            u->value == GBOSE__NO_VALUE ? GBOSE_OK : gbose__curve_spreads(curve, s, world, l, u->value, err);
+            u->value == GBOSE__NO_VALUE ? GBOSE_OK : gbose__summary_curve(curve, s, world, l, u->value, err);
         if (rc)
             return rc;
         if (u->value == GBOSE__NO_VALUE || !plan->n_points || !curve[plan->n_points - 1].n)
@@ -140,7 +140,7 @@ static int place_labels(struct panel *p, double gap, gbose_error *err)
     qsort(p->line, p->n, sizeof *p->line, by_end);
     for (size_t i = 0; i < p->n; i++)
         x[i] = height_in(p, p->line[i].end);
-    gbose__spread_apart(x, p->n, gap, 0, 1.02);
+    gbose__figures_spread_apart(x, p->n, gap, 0, 1.02);
     for (size_t i = 0; i < p->n; i++)
         p->line[i].label = x[i];
     free(x);
@@ -169,7 +169,7 @@ static void draw_labels(FILE *to, const struct panel *p, const struct gbose__pag
         fprintf(to, "set label %zu ", i + 1);
         gbose__gnuplot_string(to, gbose__plot_label(label, plan, line->learner));
         fprintf(to, " at graph %.5f, graph %.5f left noenhanced%s\n", text, line->label,
-                gbose__is_own(plan, line->learner) ? " font \":Bold\"" : "");
+                gbose__tables_is_own(plan, line->learner) ? " font \":Bold\"" : "");
     }
 }
 
@@ -210,7 +210,7 @@ static void draw_panel(FILE *to, const struct panel *p, const struct gbose__page
     for (int own = 0; own < 2; own++)
         for (size_t l = plan->n_learners; l-- > 0;)
             for (size_t k = 0; k < p->n; k++)
-                if (p->line[k].learner == l && gbose__is_own(plan, l) == own)
+                if (p->line[k].learner == l && gbose__tables_is_own(plan, l) == own)
                     fprintf(to,
                             "    data index %zu using 1:(up($3)) with lines lw %d dt %u lc rgb \"#%06X\" "
                             "notitle%s\n",
@@ -268,7 +268,7 @@ static int write_regret(const struct gbose__study *s, const struct gbose__summar
         free(panel.line);
         return rc;
     }
-    gbose__page_grid(&page, g->n);
+    gbose__plot_grid(&page, g->n);
     page.right = 24 + gbose__plot_label_width(plan);
     page.panel_width = page.columns == 1 ? 520 : page.columns == 2 ? 320 : 232;
     page.panel_height = labels + 16 > 240 ? labels + 16 : 240;
@@ -331,7 +331,7 @@ static void draw_differences(FILE *script, FILE *data, const struct gbose__page 
         const struct gbose__summary *u = &all[g->world[i] * plan->n_learners + l];
         if (!has_interval(u))
             continue;
-        own |= gbose__is_own(plan, l);
+        own |= gbose__tables_is_own(plan, l);
         if (!n++)
             fprintf(data, "%s# %s: row, mean, low, high, colour, learner\n", *index ? "\n\n" : "",
                     plan->world[u->world]);
@@ -383,7 +383,7 @@ static int write_differences(const struct gbose__study *s, const struct gbose__s
 
     if (rc)
         return rc;
-    gbose__page_grid(&page, g->n);
+    gbose__plot_grid(&page, g->n);
     page.left = 22 + gbose__plot_label_width(plan);
     page.panel_width = page.columns == 1 ? 520 : page.columns == 2 ? 380 : 300;
     page.panel_height = 24 * (double)(plan->n_learners - 1) + 8;
@@ -402,7 +402,7 @@ static const char *highlighted(char buf[160], const struct gbose__plan *plan)
 {
     *buf = 0;
     for (size_t l = 0; l < plan->n_learners; l++)
-        if (gbose__is_own(plan, l) && !*buf)
+        if (gbose__tables_is_own(plan, l) && !*buf)
             snprintf(buf, 160, " The thick line is %.100s.", plan->learner[l].label);
     return buf;
 }
@@ -450,7 +450,7 @@ static int write_scripts(struct gbose__figure *figures, size_t *n, const struct 
     return rc;
 }
 
-int gbose__write_figures(struct gbose__figure **out, size_t *n, const struct gbose__study *s,
+int gbose__figures_write(struct gbose__figure **out, size_t *n, const struct gbose__study *s,
                          const struct gbose__summary *all, const char *dir, gbose_error *err)
 {
     struct gbose__group *groups;

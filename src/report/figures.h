@@ -23,11 +23,11 @@ struct gbose__figure {
  *           NULL and 0.
  * GBOSE_OK; GBOSE__ENOPLOT if gnuplot is missing: scripts and data are there all the same; GBOSE__EBADPLOT,
  * GBOSE__EWRITE, GBOSE_ENOMEM. */
-int gbose__write_figures(struct gbose__figure **out, size_t *n, const struct gbose__study *s,
+int gbose__figures_write(struct gbose__figure **out, size_t *n, const struct gbose__study *s,
                          const struct gbose__summary *all, const char *dir, gbose_error *err);
 
 /* Move positions apart until neighbours in rising order differ by at least `gap`, as little as possible in the
  * sense of least squares, within [low, high] if they fit. x is in rising order before and after. */
-void gbose__spread_apart(double *x, size_t n, double gap, double low, double high);
+void gbose__figures_spread_apart(double *x, size_t n, double gap, double low, double high);
 
 #endif

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/spec.h"
+#include "core/error.h"
 #include "io/file.h"
 
 extern char **environ;

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/spec.h"
+#include "core/error.h"
 #include "report/printed.h"
 
 static int of_paper(const struct gbose__plan *plan)
 {
-    struct gbose__paper_cell cell;
+    struct gbose__printed_cell cell;
 
     for (size_t w = 0; w < plan->n_worlds; w++)
-        if (!gbose__paper_cell(&cell, plan->world[w]))
+        if (!gbose__printed_cell(&cell, plan->world[w]))
             return 0;
     return !strcmp(plan->name, "paper");
 }
@@ -22,10 +22,10 @@ static int of_paper(const struct gbose__plan *plan)
 static size_t add_paper_world(struct gbose__group *all, size_t n, const struct gbose__plan *plan,
                               size_t world)
 {
-    struct gbose__paper_cell cell = {0, 0, 0};
+    struct gbose__printed_cell cell = {0, 0, 0};
     struct gbose__group g = {.paper = 1, .n = 1, .world = {world}};
 
-    gbose__paper_cell(&cell, plan->world[world]);
+    gbose__printed_cell(&cell, plan->world[world]);
     snprintf(g.name, sizeof g.name, "%" PRIu64 "x%" PRIu64, cell.arms, cell.dim);
     snprintf(g.title, sizeof g.title, "N = %" PRIu64 ", d = %" PRIu64, cell.arms, cell.dim);
     for (size_t i = 0; i < n; i++)
@@ -61,18 +61,19 @@ int gbose__groups(struct gbose__group **out, size_t *n, const struct gbose__plan
     return GBOSE_OK;
 }
 
-const char *gbose__group_label(const struct gbose__group *g, size_t i, const struct gbose__plan *plan)
+const char *gbose__groups_label(const struct gbose__group *g, size_t i, const struct gbose__plan *plan)
 {
-    struct gbose__paper_cell cell;
+    struct gbose__printed_cell cell;
     const char *spec = plan->world[g->world[i]];
 
-    return g->paper && gbose__paper_cell(&cell, spec) ? gbose__shift_numeral(cell.shift) : spec;
+    return g->paper && gbose__printed_cell(&cell, spec) ? gbose__printed_shift_numeral(cell.shift) : spec;
 }
 
-const char *gbose__group_formula(const struct gbose__group *g, size_t i, const struct gbose__plan *plan)
+const char *gbose__groups_formula(const struct gbose__group *g, size_t i, const struct gbose__plan *plan)
 {
-    struct gbose__paper_cell cell;
+    struct gbose__printed_cell cell;
 
-    return g->paper && gbose__paper_cell(&cell, plan->world[g->world[i]]) ? gbose__shift_formula(cell.shift)
-                                                                          : "";
+    return g->paper && gbose__printed_cell(&cell, plan->world[g->world[i]])
+               ? gbose__printed_shift_formula(cell.shift)
+               : "";
 }

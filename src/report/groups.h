@@ -22,9 +22,9 @@ struct gbose__group {
 int gbose__groups(struct gbose__group **out, size_t *n, const struct gbose__plan *plan, gbose_error *err);
 
 /* What a world is called inside its group: "(ii)", or its spec. Valid as long as the plan. */
-const char *gbose__group_label(const struct gbose__group *g, size_t i, const struct gbose__plan *plan);
+const char *gbose__groups_label(const struct gbose__group *g, size_t i, const struct gbose__plan *plan);
 
 /* v(t) of a paper's world in words; "" for others. */
-const char *gbose__group_formula(const struct gbose__group *g, size_t i, const struct gbose__plan *plan);
+const char *gbose__groups_formula(const struct gbose__group *g, size_t i, const struct gbose__plan *plan);
 
 #endif

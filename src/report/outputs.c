@@ -8,7 +8,7 @@
 #include "report/report.h"
 #include "report/tables.h"
 
-int gbose__study_outputs(const struct gbose__study *s, const char *dir, const char *command_line,
+int gbose__outputs_write(const struct gbose__study *s, const char *dir, const char *command_line,
                          gbose_error *err)
 {
     struct gbose__summary *all = NULL;
@@ -18,18 +18,18 @@ int gbose__study_outputs(const struct gbose__study *s, const char *dir, const ch
     int rc = gbose__file_make_dir(dir, err), drawn = GBOSE_OK;
 
     if (!rc)
-        rc = gbose__summarize(&all, s, err);
+        rc = gbose__summary_make(&all, s, err);
     if (!rc)
-        rc = gbose__write_tables(s, all, dir, err);
+        rc = gbose__tables_write(s, all, dir, err);
     if (!rc)
-        drawn = gbose__write_figures(&figures, &n, s, all, dir, &drawing);
+        drawn = gbose__figures_write(&figures, &n, s, all, dir, &drawing);
     if (drawn && drawn != GBOSE__ENOPLOT && drawn != GBOSE__EBADPLOT) {
         if (err)
             *err = drawing;
         rc = drawn;
     }
     if (!rc)
-        rc = gbose__write_report(s, all, figures, n, drawn ? drawing.text : NULL, dir, command_line, err);
+        rc = gbose__report_write(s, all, figures, n, drawn ? drawing.text : NULL, dir, command_line, err);
     if (!rc && drawn) {
         if (err)
             *err = drawing;
@@ -40,11 +40,11 @@ int gbose__study_outputs(const struct gbose__study *s, const char *dir, const ch
     return rc;
 }
 
-void gbose__study_print(FILE *to, const struct gbose__study *s)
+void gbose__outputs_print(FILE *to, const struct gbose__study *s)
 {
     struct gbose__summary *all;
 
-    if (gbose__summarize(&all, s, NULL)) {
+    if (gbose__summary_make(&all, s, NULL)) {
         fputs("out of memory: no table\n", to);
         return;
     }

@@ -13,10 +13,10 @@
  *   command_line  for the report; may be NULL.
  * GBOSE_OK; GBOSE__ENOPLOT or GBOSE__EBADPLOT if gnuplot is missing or failed: all else is there then, and err
  * holds the line to tell the user; GBOSE__EWRITE, GBOSE__EREAD, GBOSE_ENOMEM. */
-int gbose__study_outputs(const struct gbose__study *s, const char *dir, const char *command_line,
+int gbose__outputs_write(const struct gbose__study *s, const char *dir, const char *command_line,
                          gbose_error *err);
 
 /* The table for the terminal. */
-void gbose__study_print(FILE *to, const struct gbose__study *s);
+void gbose__outputs_print(FILE *to, const struct gbose__study *s);
 
 #endif

@@ -11,27 +11,27 @@
 
 /* ---- the page ---- */
 
-void gbose__page_grid(struct gbose__page *p, size_t n)
+void gbose__plot_grid(struct gbose__page *p, size_t n)
 {
     p->columns = n < 3 ? n : n == 4 ? 2 : 3;
     p->rows = (n + p->columns - 1) / p->columns;
 }
 
-double gbose__page_width(const struct gbose__page *p)
+double gbose__plot_width(const struct gbose__page *p)
 {
     double n = (double)p->columns;
 
     return p->left + n * (p->panel_width + p->right) + (n - 1) * p->gap;
 }
 
-double gbose__page_height(const struct gbose__page *p)
+double gbose__plot_height(const struct gbose__page *p)
 {
     return p->header + (double)p->rows * (p->top + p->panel_height + p->bottom);
 }
 
 void gbose__plot_begin(FILE *to, const struct gbose__page *p, const char *name, const char *title)
 {
-    double width = ceil(gbose__page_width(p)), height = ceil(gbose__page_height(p));
+    double width = ceil(gbose__plot_width(p)), height = ceil(gbose__plot_height(p));
 
     fprintf(to,
             "# Made by gbose %s. To restyle it, edit and run: gnuplot %s.gp\n"
@@ -70,7 +70,7 @@ void gbose__plot_end(FILE *to)
 
 void gbose__plot_panel(FILE *to, const struct gbose__page *p, size_t i)
 {
-    double width = ceil(gbose__page_width(p)), height = ceil(gbose__page_height(p));
+    double width = ceil(gbose__plot_width(p)), height = ceil(gbose__plot_height(p));
     double column = (double)(i % p->columns), row = (double)(i / p->columns);
     double x = p->left + column * (p->panel_width + p->right + p->gap);
     double y = height - p->header - row * (p->top + p->panel_height + p->bottom) - p->top;
@@ -125,7 +125,7 @@ size_t gbose__plot_title_lines(const struct gbose__page *p, const struct gbose__
     char buf[1100];
 
     for (size_t i = 0; i < g->n && !g->paper; i++) {
-        size_t lines = wrap(buf, sizeof buf, gbose__group_label(g, i, plan), letters_of(p));
+        size_t lines = wrap(buf, sizeof buf, gbose__groups_label(g, i, plan), letters_of(p));
         if (lines > most)
             most = lines;
     }
@@ -135,15 +135,16 @@ size_t gbose__plot_title_lines(const struct gbose__page *p, const struct gbose__
 void gbose__plot_title(FILE *to, const struct gbose__page *p, const struct gbose__group *g, size_t i,
                        const struct gbose__plan *plan)
 {
-    struct gbose__paper_cell cell;
+    struct gbose__printed_cell cell;
     char buf[1100];
 
     fputs("set label 1001 ", to);
-    if (g->paper && gbose__paper_cell(&cell, plan->world[g->world[i]])) {
-        snprintf(buf, sizeof buf, "%s  %s", gbose__shift_numeral(cell.shift), marked_formula[cell.shift]);
+    if (g->paper && gbose__printed_cell(&cell, plan->world[g->world[i]])) {
+        snprintf(buf, sizeof buf, "%s  %s", gbose__printed_shift_numeral(cell.shift),
+                 marked_formula[cell.shift]);
         gbose__gnuplot_string(to, buf);
     } else {
-        wrap(buf, sizeof buf, gbose__group_label(g, i, plan), letters_of(p));
+        wrap(buf, sizeof buf, gbose__groups_label(g, i, plan), letters_of(p));
         gbose__gnuplot_string(to, buf);
         fputs(" noenhanced", to);
     }

@@ -25,9 +25,9 @@ struct gbose__page {
 };
 
 /* Rows and columns for n panels. */
-void gbose__page_grid(struct gbose__page *p, size_t n);
-double gbose__page_width(const struct gbose__page *p);
-double gbose__page_height(const struct gbose__page *p);
+void gbose__plot_grid(struct gbose__page *p, size_t n);
+double gbose__plot_width(const struct gbose__page *p);
+double gbose__plot_height(const struct gbose__page *p);
 
 /* The script up to the first panel, and after the last one: what is between is drawn once a terminal. */
 void gbose__plot_begin(FILE *to, const struct gbose__page *p, const char *name, const char *title);

@@ -96,7 +96,7 @@ static void paper_block(FILE *to, const struct gbose__study *s, const struct gbo
     put_left(to, g->title, label);
     for (size_t i = 0; i < g->n; i++) {
         fputs("  ", to);
-        put_right(to, gbose__group_label(g, i, plan), PAPER_COLUMN - 1);
+        put_right(to, gbose__groups_label(g, i, plan), PAPER_COLUMN - 1);
         pad(to, i + 1 < g->n ? numbers * PAPER_COLUMN - PAPER_COLUMN + 1 : 0);
     }
     putc('\n', to);
@@ -118,7 +118,7 @@ static void paper_block(FILE *to, const struct gbose__study *s, const struct gbo
 
             fputs("  ", to);
             put_right(to, gbose__format_rounded(buf, u->tuned.median), PAPER_COLUMN - 1);
-            putc(gbose__is_best(s, all, u) ? '*' : ' ', to);
+            putc(gbose__tables_is_best(s, all, u) ? '*' : ' ', to);
             if (plan->fresh)
                 put_right(to, gbose__format_rounded(buf, u->fresh.median), PAPER_COLUMN);
             if (printed)
@@ -144,18 +144,18 @@ static const char *column_text(char buf[GBOSE__CELL_SIZE], const struct gbose__p
         snprintf(buf, GBOSE__CELL_SIZE, "%s", u ? plan->learner[u->learner].label : "learner");
         return buf;
     case VALUE:
-        return u ? gbose__cell_value(buf, plan, u) : gbose__value_heading(plan);
+        return u ? gbose__tables_cell_value(buf, plan, u) : gbose__tables_value_heading(plan);
     case TUNED:
         if (!u)
             return "median [quartiles] ";
-        gbose__cell_spread(buf, &u->tuned);
+        gbose__tables_cell_spread(buf, &u->tuned);
         strncat(buf, best ? "*" : " ", GBOSE__CELL_SIZE - strlen(buf) - 1);
         return buf;
     case FRESH:
-        return u ? gbose__cell_spread(buf, &u->fresh) : "fresh [quartiles]";
+        return u ? gbose__tables_cell_spread(buf, &u->fresh) : "fresh [quartiles]";
     case DIFFERENCE:
         if (u)
-            return gbose__cell_difference(buf, &u->to_first);
+            return gbose__tables_cell_difference(buf, &u->to_first);
         snprintf(buf, GBOSE__CELL_SIZE, "minus %s [95%% CI]",
                  columns(plan->learner[0].label) > 20 ? "the first's" : plan->learner[0].label);
         return buf;
@@ -192,7 +192,7 @@ static void world_block(FILE *to, const struct gbose__study *s, const struct gbo
     fprintf(to, "\n%s\n", plan->world[world]);
     for (size_t l = 0; l <= plan->n_learners; l++) {
         const struct gbose__summary *u = l ? gbose__summary_of(s, all, world, l - 1) : NULL;
-        int best = u && gbose__is_best(s, all, u);
+        int best = u && gbose__tables_is_best(s, all, u);
 
         for (int c = 0; c < N_COLUMNS; c++) {
             if (!shown[c])
@@ -211,8 +211,9 @@ static void world_block(FILE *to, const struct gbose__study *s, const struct gbo
 void gbose__print_table(FILE *to, const struct gbose__study *s, const struct gbose__summary *all)
 {
     const struct gbose__plan *plan = s->plan;
-    int printed = gbose__any_printed(plan);
-    int shown[N_COLUMNS] = {1, gbose__any_swept(plan), 1, plan->fresh > 0, plan->n_learners > 1, 0, printed};
+    int printed = gbose__tables_any_printed(plan);
+    int shown[N_COLUMNS] = {
+        1, gbose__tables_any_swept(plan), 1, plan->fresh > 0, plan->n_learners > 1, 0, printed};
     struct gbose__group *groups;
     size_t n;
 
@@ -231,7 +232,7 @@ void gbose__print_table(FILE *to, const struct gbose__study *s, const struct gbo
                 world_block(to, s, all, groups[i].world[k], shown);
     }
     putc('\n', to);
-    gbose__explain(to, plan, !groups[0].paper, "", "\n", put_wrapped);
+    gbose__tables_explain(to, plan, !groups[0].paper, "", "\n", put_wrapped);
     fputs("  *: the least of its column.\n", to);
     free(groups);
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/spec.h"
+#include "core/error.h"
 #include "learners/learner.h"
 #include "worlds/world.h"
 
@@ -76,7 +76,7 @@ static int is_word(const char *words, int index, const char *word)
     return strcspn(words, "|") == n && !strncmp(words, word, n);
 }
 
-int gbose__paper_cell(struct gbose__paper_cell *out, const char *world)
+int gbose__printed_cell(struct gbose__printed_cell *out, const char *world)
 {
     struct gbose__value value[GBOSE__MAX_OPTIONS];
     const gbose_info *info = read_spec(value, world, " arms dim shift ", &gbose__worlds);
@@ -98,10 +98,10 @@ int gbose__paper_cell(struct gbose__paper_cell *out, const char *world)
 double gbose__printed(const char *world, const char *learner, uint64_t rounds)
 {
     struct gbose__value value[GBOSE__MAX_OPTIONS];
-    struct gbose__paper_cell cell;
+    struct gbose__printed_cell cell;
     const gbose_info *info;
 
-    if (rounds != PAPER_ROUNDS || !gbose__paper_cell(&cell, world))
+    if (rounds != PAPER_ROUNDS || !gbose__printed_cell(&cell, world))
         return NAN;
     info = read_spec(value, learner, " gamma intercept seed draws delta horizon ", &gbose__learners);
     if (!info)
@@ -121,14 +121,14 @@ double gbose__printed_for(const struct gbose__plan *plan, size_t world, size_t l
     return gbose__printed(plan->world[world], e->spec, plan->rounds);
 }
 
-const char *gbose__shift_numeral(int shift)
+const char *gbose__printed_shift_numeral(int shift)
 {
     static const char *const text[] = {"(i)", "(ii)", "(iii)"};
 
     return text[shift];
 }
 
-const char *gbose__shift_formula(int shift)
+const char *gbose__printed_shift_formula(int shift)
 {
     static const char *const text[] = {
         "v(t) = 0",

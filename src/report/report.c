@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/spec.h"
+#include "core/error.h"
 #include "io/file.h"
 #include "report/format.h"
 #include "report/groups.h"
@@ -143,8 +143,8 @@ static void put_paper_table(FILE *to, const struct gbose__study *s, const struct
             g->title);
     for (size_t i = 0; i < g->n; i++) {
         fprintf(to, "<th class=\"edge\" colspan=\"%d\" title=\"", across);
-        gbose__format_html(to, gbose__group_formula(g, i, plan));
-        fprintf(to, "\">%s</th>", gbose__group_label(g, i, plan));
+        gbose__format_html(to, gbose__groups_formula(g, i, plan));
+        fprintf(to, "\">%s</th>", gbose__groups_label(g, i, plan));
     }
     fputs("</tr>\n<tr>", to);
     for (size_t i = 0; i < g->n; i++)
@@ -157,7 +157,7 @@ static void put_paper_table(FILE *to, const struct gbose__study *s, const struct
         for (size_t i = 0; i < g->n; i++) {
             const struct gbose__summary *u = gbose__summary_of(s, all, g->world[i], l);
 
-            put_number(to, "edge", u->tuned.median, gbose__is_best(s, all, u));
+            put_number(to, "edge", u->tuned.median, gbose__tables_is_best(s, all, u));
             if (plan->fresh)
                 put_number(to, "", u->fresh.median, 0);
             if (printed)
@@ -172,18 +172,18 @@ static void put_world_table(FILE *to, const struct gbose__study *s, const struct
                             const struct gbose__group *g, size_t i, int printed)
 {
     const struct gbose__plan *plan = s->plan;
-    int swept = gbose__any_swept(plan);
+    int swept = gbose__tables_any_swept(plan);
     char buf[GBOSE__CELL_SIZE];
 
     fputs("<h3>", to);
     if (g->paper)
-        fprintf(to, "%s, %s: ", g->title, gbose__group_label(g, i, plan));
+        fprintf(to, "%s, %s: ", g->title, gbose__groups_label(g, i, plan));
     fputs("<code>", to);
     gbose__format_html(to, plan->world[g->world[i]]);
     fputs("</code></h3>\n<div class=\"wide\"><table>\n<thead><tr><th>learner</th>", to);
     if (swept) {
         fputs("<th>", to);
-        gbose__format_html(to, gbose__value_heading(plan));
+        gbose__format_html(to, gbose__tables_value_heading(plan));
         fputs("</th>", to);
     }
     fprintf(to, "<th>median [quartiles]</th>%s", plan->fresh ? "<th>fresh [quartiles]</th>" : "");
@@ -199,12 +199,12 @@ static void put_world_table(FILE *to, const struct gbose__study *s, const struct
         fputs("<tr>", to);
         put_cell(to, plan->learner[l].label, 0);
         if (swept)
-            put_cell(to, gbose__cell_value(buf, plan, u), 0);
-        put_cell(to, gbose__cell_spread(buf, &u->tuned), gbose__is_best(s, all, u));
+            put_cell(to, gbose__tables_cell_value(buf, plan, u), 0);
+        put_cell(to, gbose__tables_cell_spread(buf, &u->tuned), gbose__tables_is_best(s, all, u));
         if (plan->fresh)
-            put_cell(to, gbose__cell_spread(buf, &u->fresh), 0);
+            put_cell(to, gbose__tables_cell_spread(buf, &u->fresh), 0);
         if (plan->n_learners > 1)
-            put_cell(to, gbose__cell_difference(buf, &u->to_first), 0);
+            put_cell(to, gbose__tables_cell_difference(buf, &u->to_first), 0);
         put_number(to, "", u->reward, 0);
         put_number(to, "", u->lone, 0);
         if (printed)
@@ -217,10 +217,10 @@ static void put_world_table(FILE *to, const struct gbose__study *s, const struct
 static void put_tables(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
                        const struct gbose__group *groups, size_t n)
 {
-    int printed = gbose__any_printed(s->plan), paper = n && groups[0].paper;
+    int printed = gbose__tables_any_printed(s->plan), paper = n && groups[0].paper;
 
     fputs("<h2>Final regret</h2>\n<ul>\n", to);
-    gbose__explain(to, s->plan, 1, "<li>", "</li>\n", gbose__format_html);
+    gbose__tables_explain(to, s->plan, 1, "<li>", "</li>\n", gbose__format_html);
     fputs("<li>Bold: the least median of its world. Lone: share of rounds in which one arm had probability "
           "1, so "
           "that there was nothing to compare.</li>\n</ul>\n",
@@ -317,7 +317,7 @@ static int put_page(FILE *to, const struct gbose__study *s, const struct gbose__
     return rc;
 }
 
-int gbose__write_report(const struct gbose__study *s, const struct gbose__summary *all,
+int gbose__report_write(const struct gbose__study *s, const struct gbose__summary *all,
                         const struct gbose__figure *figures, size_t n, const char *no_figures,
                         const char *dir, const char *command_line, gbose_error *err)
 {

@@ -12,7 +12,7 @@
  *   command_line  what the user typed; NULL: not known.
  *   no_figures    why there are no figures, or not all; NULL: they are all there.
  * GBOSE_OK, GBOSE_ENOMEM, GBOSE__EWRITE, GBOSE__EREAD. */
-int gbose__write_report(const struct gbose__study *s, const struct gbose__summary *all,
+int gbose__report_write(const struct gbose__study *s, const struct gbose__summary *all,
                         const struct gbose__figure *figures, size_t n, const char *no_figures,
                         const char *dir, const char *command_line, gbose_error *err);
 

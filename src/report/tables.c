@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/spec.h"
+#include "core/error.h"
 #include "io/csv.h"
 #include "io/file.h"
 #include "report/format.h"
@@ -13,8 +13,8 @@
 
 /* ---- shared by all tables ---- */
 
-int gbose__is_best(const struct gbose__study *s, const struct gbose__summary *all,
-                   const struct gbose__summary *u)
+int gbose__tables_is_best(const struct gbose__study *s, const struct gbose__summary *all,
+                          const struct gbose__summary *u)
 {
     if (!u->tuned.n)
         return 0;
@@ -26,14 +26,14 @@ int gbose__is_best(const struct gbose__study *s, const struct gbose__summary *al
     return 1;
 }
 
-int gbose__is_own(const struct gbose__plan *plan, size_t learner)
+int gbose__tables_is_own(const struct gbose__plan *plan, size_t learner)
 {
     const char *spec = plan->learner[learner].spec;
 
     return strcspn(spec, ":") == 10 && !strncmp(spec, "gbose-auto", 10);
 }
 
-int gbose__any_printed(const struct gbose__plan *plan)
+int gbose__tables_any_printed(const struct gbose__plan *plan)
 {
     for (size_t w = 0; w < plan->n_worlds; w++)
         for (size_t l = 0; l < plan->n_learners; l++)
@@ -42,7 +42,7 @@ int gbose__any_printed(const struct gbose__plan *plan)
     return 0;
 }
 
-int gbose__any_swept(const struct gbose__plan *plan)
+int gbose__tables_any_swept(const struct gbose__plan *plan)
 {
     for (size_t l = 0; l < plan->n_learners; l++)
         if (plan->learner[l].option)
@@ -65,15 +65,15 @@ static const char *common_option(const struct gbose__plan *plan)
     return option;
 }
 
-const char *gbose__value_heading(const struct gbose__plan *plan)
+const char *gbose__tables_value_heading(const struct gbose__plan *plan)
 {
     const char *option = common_option(plan);
 
     return *option ? option : "parameter";
 }
 
-const char *gbose__cell_value(char buf[GBOSE__CELL_SIZE], const struct gbose__plan *plan,
-                              const struct gbose__summary *u)
+const char *gbose__tables_cell_value(char buf[GBOSE__CELL_SIZE], const struct gbose__plan *plan,
+                                     const struct gbose__summary *u)
 {
     const struct gbose__entry *e = &plan->learner[u->learner];
 
@@ -86,7 +86,7 @@ const char *gbose__cell_value(char buf[GBOSE__CELL_SIZE], const struct gbose__pl
     return buf;
 }
 
-const char *gbose__cell_spread(char buf[GBOSE__CELL_SIZE], const struct gbose__spread *d)
+const char *gbose__tables_cell_spread(char buf[GBOSE__CELL_SIZE], const struct gbose__spread *d)
 {
     char q1[GBOSE__NUMBER_SIZE], median[GBOSE__NUMBER_SIZE], q3[GBOSE__NUMBER_SIZE];
 
@@ -99,7 +99,7 @@ const char *gbose__cell_spread(char buf[GBOSE__CELL_SIZE], const struct gbose__s
     return buf;
 }
 
-const char *gbose__cell_difference(char buf[GBOSE__CELL_SIZE], const struct gbose__difference *d)
+const char *gbose__tables_cell_difference(char buf[GBOSE__CELL_SIZE], const struct gbose__difference *d)
 {
     char mean[GBOSE__NUMBER_SIZE], low[GBOSE__NUMBER_SIZE], high[GBOSE__NUMBER_SIZE];
     double like = d->n < 2 ? d->mean : fmax(fabs(d->low), fabs(d->high));
@@ -113,12 +113,12 @@ const char *gbose__cell_difference(char buf[GBOSE__CELL_SIZE], const struct gbos
     return buf;
 }
 
-void gbose__explain(FILE *to, const struct gbose__plan *plan, int details, const char *before,
-                    const char *after, void (*text)(FILE *to, const char *text))
+void gbose__tables_explain(FILE *to, const struct gbose__plan *plan, int details, const char *before,
+                           const char *after, void (*text)(FILE *to, const char *text))
 {
     char line[512];
     const char *option = common_option(plan), *quartiles = details ? " [quartiles]" : "";
-    struct gbose__paper_cell cell;
+    struct gbose__printed_cell cell;
     int swept = 0;
 
     for (size_t l = 0; l < plan->n_learners; l++)
@@ -152,13 +152,13 @@ void gbose__explain(FILE *to, const struct gbose__plan *plan, int details, const
         text(to, line);
         fputs(after, to);
     }
-    if (gbose__any_printed(plan)) {
+    if (gbose__tables_any_printed(plan)) {
         fputs(before, to);
         text(to, "Printed: the median in Table 1 of the paper, which is best in hindsight.");
         fputs(after, to);
     }
     for (size_t l = 0; l < plan->n_learners; l++)
-        if (gbose__is_own(plan, l) && gbose__paper_cell(&cell, plan->world[0])) {
+        if (gbose__tables_is_own(plan, l) && gbose__printed_cell(&cell, plan->world[0])) {
             snprintf(line, sizeof line,
                      "%s is not of the paper: nothing is printed for it. It has no parameter, so nothing was "
                      "chosen "
@@ -195,7 +195,7 @@ static void csv_number(FILE *to, double x)
     fprintf(to, ",%s", gbose__format_number(buf, x));
 }
 
-int gbose__write_runs(const struct gbose__study *s, const char *dir, gbose_error *err)
+int gbose__tables_write_runs(const struct gbose__study *s, const char *dir, gbose_error *err)
 {
     struct gbose__file f;
     int rc = gbose__file_open(&f, dir, "runs.csv", err);
@@ -205,7 +205,7 @@ int gbose__write_runs(const struct gbose__study *s, const char *dir, gbose_error
     fputs("world,learner,spec,option,value,repetition,phase,regret,reward,lone\n", f.to);
     for (size_t i = 0; i < s->n_runs; i++) {
         const struct gbose__result *run = &s->result[i];
-        struct gbose__run_id id = gbose__run_at(s->plan, i);
+        struct gbose__run_id id = gbose__plan_run_at(s->plan, i);
 
         if (!run->done)
             continue;
@@ -222,7 +222,7 @@ int gbose__write_runs(const struct gbose__study *s, const char *dir, gbose_error
 static int write_curve(FILE *to, struct gbose__spread *curve, const struct gbose__study *s,
                        const struct gbose__summary *u, gbose_error *err)
 {
-    int rc = gbose__curve_spreads(curve, s, u->world, u->learner, u->value, err);
+    int rc = gbose__summary_curve(curve, s, u->world, u->learner, u->value, err);
 
     for (size_t k = 0; k < s->plan->n_points && !rc; k++) {
         if (!curve[k].n)
@@ -237,8 +237,8 @@ static int write_curve(FILE *to, struct gbose__spread *curve, const struct gbose
     return rc;
 }
 
-int gbose__write_curves(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
-                        gbose_error *err)
+int gbose__tables_write_curves(const struct gbose__study *s, const struct gbose__summary *all,
+                               const char *dir, gbose_error *err)
 {
     struct gbose__spread *curve = calloc(s->plan->n_points + 1, sizeof *curve);
     struct gbose__file f;
@@ -268,8 +268,8 @@ static void csv_spread(FILE *to, const struct gbose__spread *d)
     csv_number(to, d->q3);
 }
 
-int gbose__write_table_csv(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
-                           gbose_error *err)
+int gbose__tables_write_table_csv(const struct gbose__study *s, const struct gbose__summary *all,
+                                  const char *dir, gbose_error *err)
 {
     struct gbose__file f;
     int rc = gbose__file_open(&f, dir, "table.csv", err);
@@ -318,7 +318,7 @@ static void md_paper_block(FILE *to, const struct gbose__study *s, const struct 
 
     fprintf(to, "\n### %s\n\n| algorithm |", g->title);
     for (size_t i = 0; i < g->n; i++)
-        fprintf(to, " %s |%s%s", gbose__group_label(g, i, plan), plan->fresh ? " fresh |" : "",
+        fprintf(to, " %s |%s%s", gbose__groups_label(g, i, plan), plan->fresh ? " fresh |" : "",
                 printed ? " printed |" : "");
     fputs("\n|---|", to);
     for (size_t i = 0; i < g->n; i++)
@@ -329,7 +329,7 @@ static void md_paper_block(FILE *to, const struct gbose__study *s, const struct 
         fputs(" |", to);
         for (size_t i = 0; i < g->n; i++) {
             const struct gbose__summary *u = gbose__summary_of(s, all, g->world[i], l);
-            const char *bold = gbose__is_best(s, all, u) ? "**" : "";
+            const char *bold = gbose__tables_is_best(s, all, u) ? "**" : "";
 
             fprintf(to, " %s%s%s |", bold, gbose__format_rounded(buf, u->tuned.median), bold);
             if (plan->fresh)
@@ -345,15 +345,15 @@ static void md_world(FILE *to, const struct gbose__study *s, const struct gbose_
                      const struct gbose__group *g, size_t i, int printed)
 {
     const struct gbose__plan *plan = s->plan;
-    int swept = gbose__any_swept(plan);
+    int swept = gbose__tables_any_swept(plan);
     char buf[GBOSE__CELL_SIZE], number[GBOSE__NUMBER_SIZE];
 
     fputs("\n### ", to);
     if (g->paper)
-        fprintf(to, "%s, %s: ", g->title, gbose__group_label(g, i, plan));
+        fprintf(to, "%s, %s: ", g->title, gbose__groups_label(g, i, plan));
     fprintf(to, "`%s`\n\n| learner |", plan->world[g->world[i]]);
     if (swept)
-        fprintf(to, " %s |", gbose__value_heading(plan));
+        fprintf(to, " %s |", gbose__tables_value_heading(plan));
     fputs(" median [quartiles] |", to);
     if (plan->fresh)
         fputs(" fresh |", to);
@@ -367,18 +367,18 @@ static void md_world(FILE *to, const struct gbose__study *s, const struct gbose_
             printed ? "---:|" : "");
     for (size_t l = 0; l < plan->n_learners; l++) {
         const struct gbose__summary *u = gbose__summary_of(s, all, g->world[i], l);
-        const char *bold = gbose__is_best(s, all, u) ? "**" : "";
+        const char *bold = gbose__tables_is_best(s, all, u) ? "**" : "";
 
         fputs("| ", to);
         md_text(to, plan->learner[l].label);
         fputs(" |", to);
         if (swept)
-            fprintf(to, " %s |", gbose__cell_value(buf, plan, u));
-        fprintf(to, " %s%s%s |", bold, gbose__cell_spread(buf, &u->tuned), bold);
+            fprintf(to, " %s |", gbose__tables_cell_value(buf, plan, u));
+        fprintf(to, " %s%s%s |", bold, gbose__tables_cell_spread(buf, &u->tuned), bold);
         if (plan->fresh)
-            fprintf(to, " %s |", gbose__cell_spread(buf, &u->fresh));
+            fprintf(to, " %s |", gbose__tables_cell_spread(buf, &u->fresh));
         if (plan->n_learners > 1)
-            fprintf(to, " %s |", gbose__cell_difference(buf, &u->to_first));
+            fprintf(to, " %s |", gbose__tables_cell_difference(buf, &u->to_first));
         fprintf(to, " %s |", gbose__format_rounded(number, u->reward));
         fprintf(to, " %s |", gbose__format_rounded(number, u->lone));
         if (printed)
@@ -387,11 +387,11 @@ static void md_world(FILE *to, const struct gbose__study *s, const struct gbose_
     }
 }
 
-int gbose__write_table_md(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
-                          gbose_error *err)
+int gbose__tables_write_table_md(const struct gbose__study *s, const struct gbose__summary *all,
+                                 const char *dir, gbose_error *err)
 {
     const struct gbose__plan *plan = s->plan;
-    int printed = gbose__any_printed(plan);
+    int printed = gbose__tables_any_printed(plan);
     struct gbose__group *groups;
     struct gbose__file f;
     size_t n;
@@ -405,7 +405,7 @@ int gbose__write_table_md(const struct gbose__study *s, const struct gbose__summ
         return rc;
     }
     fprintf(f.to, "# Final regret after %" PRIu64 " rounds\n\n", plan->rounds);
-    gbose__explain(f.to, plan, 1, "- ", "\n", md_text);
+    gbose__tables_explain(f.to, plan, 1, "- ", "\n", md_text);
     fputs(
         "- Lone: share of rounds in which one arm had probability 1. Bold: the least median of its world.\n",
         f.to);
@@ -422,16 +422,16 @@ int gbose__write_table_md(const struct gbose__study *s, const struct gbose__summ
     return gbose__file_close(&f, err);
 }
 
-int gbose__write_tables(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
+int gbose__tables_write(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
                         gbose_error *err)
 {
-    int rc = gbose__write_runs(s, dir, err);
+    int rc = gbose__tables_write_runs(s, dir, err);
 
     if (!rc)
-        rc = gbose__write_curves(s, all, dir, err);
+        rc = gbose__tables_write_curves(s, all, dir, err);
     if (!rc)
-        rc = gbose__write_table_csv(s, all, dir, err);
+        rc = gbose__tables_write_table_csv(s, all, dir, err);
     if (!rc)
-        rc = gbose__write_table_md(s, all, dir, err);
+        rc = gbose__tables_write_table_md(s, all, dir, err);
     return rc;
 }

@@ -17,16 +17,16 @@
 
 /* Write one of them into an existing directory. GBOSE_OK, GBOSE_ENOMEM or GBOSE__EWRITE. `all` are the
  * summaries of the study. */
-int gbose__write_runs(const struct gbose__study *s, const char *dir, gbose_error *err);
-int gbose__write_curves(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
-                        gbose_error *err);
-int gbose__write_table_csv(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
-                           gbose_error *err);
-int gbose__write_table_md(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
-                          gbose_error *err);
+int gbose__tables_write_runs(const struct gbose__study *s, const char *dir, gbose_error *err);
+int gbose__tables_write_curves(const struct gbose__study *s, const struct gbose__summary *all,
+                               const char *dir, gbose_error *err);
+int gbose__tables_write_table_csv(const struct gbose__study *s, const struct gbose__summary *all,
+                                  const char *dir, gbose_error *err);
+int gbose__tables_write_table_md(const struct gbose__study *s, const struct gbose__summary *all,
+                                 const char *dir, gbose_error *err);
 
 /* All four. */
-int gbose__write_tables(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
+int gbose__tables_write(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
                         gbose_error *err);
 
 /* ---- what tables on paper, screen and page have in common ---- */
@@ -40,33 +40,33 @@ static inline const struct gbose__summary *gbose__summary_of(const struct gbose_
 }
 
 /* Has this learner the least median over the tuning repetitions in its world? */
-int gbose__is_best(const struct gbose__study *s, const struct gbose__summary *all,
-                   const struct gbose__summary *u);
+int gbose__tables_is_best(const struct gbose__study *s, const struct gbose__summary *all,
+                          const struct gbose__summary *u);
 
 /* Is this learner the project's own, gbose-auto? Tables say that it is not of the paper, figures highlight it. */
-int gbose__is_own(const struct gbose__plan *plan, size_t learner);
+int gbose__tables_is_own(const struct gbose__plan *plan, size_t learner);
 
 /* Is there a printed value for any cell? */
-int gbose__any_printed(const struct gbose__plan *plan);
+int gbose__tables_any_printed(const struct gbose__plan *plan);
 
 /* Does any learner sweep an option? */
-int gbose__any_swept(const struct gbose__plan *plan);
+int gbose__tables_any_swept(const struct gbose__plan *plan);
 
 /* "gamma = 0.05", "gamma" cut off if all learners sweep that; "-" if nothing is swept or was run. */
 #define GBOSE__CELL_SIZE 128
-const char *gbose__cell_value(char buf[GBOSE__CELL_SIZE], const struct gbose__plan *plan,
-                              const struct gbose__summary *u);
-const char *gbose__value_heading(const struct gbose__plan *plan);
+const char *gbose__tables_cell_value(char buf[GBOSE__CELL_SIZE], const struct gbose__plan *plan,
+                                     const struct gbose__summary *u);
+const char *gbose__tables_value_heading(const struct gbose__plan *plan);
 
 /* "19.7 [17.2, 23.4]"; "-" if n is 0. */
-const char *gbose__cell_spread(char buf[GBOSE__CELL_SIZE], const struct gbose__spread *d);
+const char *gbose__tables_cell_spread(char buf[GBOSE__CELL_SIZE], const struct gbose__spread *d);
 
 /* "+3.1 [-0.4, 6.6]"; "+3.1" if there is one pair, "-" if there is none. */
-const char *gbose__cell_difference(char buf[GBOSE__CELL_SIZE], const struct gbose__difference *d);
+const char *gbose__tables_cell_difference(char buf[GBOSE__CELL_SIZE], const struct gbose__difference *d);
 
 /* The sentences that explain the columns: `before`, the sentence through `text`, `after`. `details`: are
  * there quartiles and differences? */
-void gbose__explain(FILE *to, const struct gbose__plan *plan, int details, const char *before,
-                    const char *after, void (*text)(FILE *to, const char *text));
+void gbose__tables_explain(FILE *to, const struct gbose__plan *plan, int details, const char *before,
+                           const char *after, void (*text)(FILE *to, const char *text));
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "core/spec.h"
+#include "core/error.h"
 #include "study/run.h"
 #include "study/summary.h"
 
@@ -42,7 +42,7 @@ struct play {
 
 static double cost_of(const struct play *s, size_t index)
 {
-    struct gbose__run_id id = gbose__run_at(s->study->plan, index);
+    struct gbose__run_id id = gbose__plan_run_at(s->study->plan, index);
 
     return s->cost[id.world * s->study->plan->n_learners + id.learner];
 }
@@ -55,7 +55,7 @@ static int measure_costs(struct play *s)
     for (size_t w = 0; s->cost && w < plan->n_worlds; w++)
         for (size_t l = 0; l < plan->n_learners; l++) {
             struct gbose__run_id id = {w, l, 0, 0};
-            s->cost[w * plan->n_learners + l] = gbose__run_cost(plan, gbose__run_index(plan, id));
+            s->cost[w * plan->n_learners + l] = gbose__run_cost(plan, gbose__plan_run_index(plan, id));
         }
     return s->cost ? GBOSE_OK : GBOSE_ENOMEM;
 }
@@ -85,8 +85,8 @@ static int sort_listed(struct play *s)
     if (!task)
         return GBOSE_ENOMEM;
     for (size_t i = 0; i < s->n_todo; i++)
-        task[i] =
-            (struct task){s->todo[i], cost_of(s, s->todo[i]), gbose__run_alone(s->study->plan, s->todo[i])};
+        task[i] = (struct task){s->todo[i], cost_of(s, s->todo[i]),
+                                gbose__plan_run_alone(s->study->plan, s->todo[i])};
     qsort(task, s->n_todo, sizeof *task, in_order);
     for (size_t i = 0; i < s->n_todo; i++)
         s->todo[i] = task[i].index;
@@ -102,7 +102,7 @@ static void list_tuning(struct play *s)
 
     s->n_todo = 0;
     for (size_t i = 0; i < s->study->n_runs; i++) {
-        if (gbose__run_at(plan, i).rep >= plan->reps)
+        if (gbose__plan_run_at(plan, i).rep >= plan->reps)
             continue;
         if (number++ % s->set->shards == s->set->shard && !s->study->result[i].done)
             s->todo[s->n_todo++] = i;
@@ -118,7 +118,7 @@ static void list_fresh(struct play *s, const size_t *chosen)
         for (size_t l = 0; l < plan->n_learners; l++)
             for (size_t r = plan->reps; r < plan->reps + plan->fresh; r++) {
                 struct gbose__run_id id = {w, l, chosen[w * plan->n_learners + l], r};
-                size_t i = gbose__run_index(plan, id);
+                size_t i = gbose__plan_run_index(plan, id);
                 if (!s->study->result[i].done)
                     s->todo[s->n_todo++] = i;
             }
@@ -160,7 +160,7 @@ static int play_fresh(struct play *s, gbose_error *err)
 
     if (!chosen)
         return gbose__no_memory(err);
-    rc = gbose__choose_values(chosen, s->study, err);
+    rc = gbose__summary_choose(chosen, s->study, err);
     if (!rc) {
         list_fresh(s, chosen);
         rc = play_listed(s, err);
@@ -187,7 +187,7 @@ static void begin_progress(struct play *s)
 static int tuned(const struct gbose__study *study)
 {
     for (size_t i = 0; i < study->n_runs; i++)
-        if (!study->result[i].done && gbose__run_at(study->plan, i).rep < study->plan->reps)
+        if (!study->result[i].done && gbose__plan_run_at(study->plan, i).rep < study->plan->reps)
             return 0;
     return 1;
 }

@@ -31,14 +31,14 @@ size_t gbose__plan_runs(const struct gbose__plan *plan)
     return plan->n_worlds * values_before(plan, plan->n_learners) * all_reps(plan);
 }
 
-size_t gbose__run_index(const struct gbose__plan *plan, struct gbose__run_id id)
+size_t gbose__plan_run_index(const struct gbose__plan *plan, struct gbose__run_id id)
 {
     size_t values = values_before(plan, plan->n_learners);
 
     return (id.world * values + values_before(plan, id.learner) + id.value) * all_reps(plan) + id.rep;
 }
 
-struct gbose__run_id gbose__run_at(const struct gbose__plan *plan, size_t index)
+struct gbose__run_id gbose__plan_run_at(const struct gbose__plan *plan, size_t index)
 {
     struct gbose__run_id id = {0, 0, 0, index % all_reps(plan)};
     size_t values = values_before(plan, plan->n_learners);
@@ -51,7 +51,7 @@ struct gbose__run_id gbose__run_at(const struct gbose__plan *plan, size_t index)
     return id;
 }
 
-void gbose__run_spec(char *buf, const struct gbose__plan *plan, struct gbose__run_id id)
+void gbose__plan_run_spec(char *buf, const struct gbose__plan *plan, struct gbose__run_id id)
 {
     const struct gbose__entry *e = &plan->learner[id.learner];
 
@@ -62,9 +62,9 @@ void gbose__run_spec(char *buf, const struct gbose__plan *plan, struct gbose__ru
         snprintf(buf, GBOSE__MAX_SPEC, "%s", e->spec);
 }
 
-int gbose__run_alone(const struct gbose__plan *plan, size_t index)
+int gbose__plan_run_alone(const struct gbose__plan *plan, size_t index)
 {
-    struct gbose__run_id id = gbose__run_at(plan, index);
+    struct gbose__run_id id = gbose__plan_run_at(plan, index);
 
     return plan->joined[id.world] || plan->learner[id.learner].joined;
 }
@@ -194,7 +194,7 @@ static int canonical_learner(char *buf, const char *spec, const char *skip, gbos
     return GBOSE_OK;
 }
 
-int gbose__learner_has(const char *spec, const char *option)
+int gbose__plan_learner_has(const char *spec, const char *option)
 {
     struct gbose__value value[GBOSE__MAX_OPTIONS];
     const gbose_info *info;
@@ -217,7 +217,7 @@ static int check_value(const struct gbose__plan *plan, size_t learner, size_t va
     gbose *g;
     int rc;
 
-    gbose__run_spec(spec, plan, id);
+    gbose__plan_run_spec(spec, plan, id);
     rc = gbose_new(&g, spec, 1, err);
     if (rc)
         return rc;
@@ -351,33 +351,4 @@ int gbose__plan_sweep_learner(struct gbose__plan *plan, const char *spec, const 
     free(values);
     free(text);
     return rc;
-}
-
-/* ---- results ---- */
-
-struct gbose__study *gbose__study_new(struct gbose__plan *plan)
-{
-    struct gbose__study *study = calloc(1, sizeof *study);
-
-    if (!study)
-        return NULL;
-    study->plan = plan;
-    study->n_runs = gbose__plan_runs(plan);
-    study->result = calloc(study->n_runs, sizeof *study->result);
-    if (!study->result) {
-        free(study);
-        return NULL;
-    }
-    return study;
-}
-
-void gbose__study_free(struct gbose__study *study)
-{
-    if (!study)
-        return;
-    for (size_t i = 0; i < study->n_runs; i++)
-        free(study->result[i].curve);
-    free(study->result);
-    gbose__plan_free(study->plan);
-    free(study);
 }

@@ -49,8 +49,8 @@ struct gbose__study {
     struct gbose__result *result;
 };
 
-size_t gbose__run_index(const struct gbose__plan *plan, struct gbose__run_id id);
-struct gbose__run_id gbose__run_at(const struct gbose__plan *plan, size_t index);
+size_t gbose__plan_run_index(const struct gbose__plan *plan, struct gbose__run_id id);
+struct gbose__run_id gbose__plan_run_at(const struct gbose__plan *plan, size_t index);
 size_t gbose__plan_runs(const struct gbose__plan *plan);
 
 static inline const struct gbose__result *gbose__result_of(const struct gbose__study *s, size_t world,
@@ -58,7 +58,7 @@ static inline const struct gbose__result *gbose__result_of(const struct gbose__s
 {
     struct gbose__run_id id = {world, learner, value, rep};
 
-    return &s->result[gbose__run_index(s->plan, id)];
+    return &s->result[gbose__plan_run_index(s->plan, id)];
 }
 
 /* ---- making one ---- */
@@ -89,13 +89,13 @@ void gbose__plan_set_fresh(struct gbose__plan *plan);
 char *gbose__plan_text(const struct gbose__plan *plan);
 
 /* Has the run callbacks in it, so that it must not be played beside another one that has? */
-int gbose__run_alone(const struct gbose__plan *plan, size_t index);
+int gbose__plan_run_alone(const struct gbose__plan *plan, size_t index);
 
 /* Does the learner of this spec have this option? */
-int gbose__learner_has(const char *spec, const char *option);
+int gbose__plan_learner_has(const char *spec, const char *option);
 
 /* The whole spec of a run's learner, in buf of GBOSE__MAX_SPEC bytes. */
-void gbose__run_spec(char *buf, const struct gbose__plan *plan, struct gbose__run_id id);
+void gbose__plan_run_spec(char *buf, const struct gbose__plan *plan, struct gbose__run_id id);
 
 /* ---- results ---- */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/spec.h"
+#include "core/error.h"
 #include "study/run.h"
 
 /* A finished run, waiting for the main thread to report it. */
@@ -171,7 +171,7 @@ int gbose__pool_play(const struct gbose__pool *pool, struct gbose__study *study,
     }
     pthread_mutex_init(&q.lock, NULL);
     pthread_cond_init(&q.news, NULL);
-    while (q.n_alone < n && gbose__run_alone(study->plan, todo[q.n_alone]))
+    while (q.n_alone < n && gbose__plan_run_alone(study->plan, todo[q.n_alone]))
         q.n_alone++;
     q.next = q.n_alone;
     for (int rank = 1; pool->ranks && rank < pool->ranks->size(); rank++)

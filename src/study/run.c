@@ -25,7 +25,7 @@ static int make_learner(gbose **g, const struct gbose__plan *plan, struct gbose_
     char spec[GBOSE__MAX_SPEC];
     int rc;
 
-    gbose__run_spec(spec, plan, id);
+    gbose__plan_run_spec(spec, plan, id);
     if (!strstr(spec, "seed=")) {
         size_t used = strlen(spec);
         snprintf(spec + used, sizeof spec - used, "%cseed=%" PRIu64, strchr(spec, ':') ? ',' : ':',
@@ -121,7 +121,7 @@ static int play_round(struct gbose__result *result, struct player *p, struct gbo
 int gbose__run_play(struct gbose__result *result, const struct gbose__plan *plan, size_t index,
                     const atomic_int *stop, gbose_error *err)
 {
-    struct gbose__run_id id = gbose__run_at(plan, index);
+    struct gbose__run_id id = gbose__plan_run_at(plan, index);
     struct gbose__world *world = NULL;
     struct player player = {0};
     gbose_error why = {0, ""};
@@ -152,11 +152,11 @@ int gbose__run_play(struct gbose__result *result, const struct gbose__plan *plan
 
 double gbose__run_cost(const struct gbose__plan *plan, size_t index)
 {
-    struct gbose__run_id id = gbose__run_at(plan, index);
+    struct gbose__run_id id = gbose__plan_run_at(plan, index);
     struct gbose__world *world;
     double cost = 1;
 
-    if (gbose__run_alone(plan, index))
+    if (gbose__plan_run_alone(plan, index))
         return 1e5 * (double)plan->rounds;
     if (!gbose__world_new(&world, plan->world[id.world], plan->seed, 0, NULL)) {
         double n = (double)world->max_arms, d = (double)world->dim;

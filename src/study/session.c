@@ -139,7 +139,7 @@ int gbose__session_collect(struct gbose__study *study, const char *const *dirs, 
         free(text);
     }
     for (size_t i = 0; i < study->n_runs && !rc; i++)
-        missing += gbose__run_at(study->plan, i).rep < study->plan->reps && !study->result[i].done;
+        missing += gbose__plan_run_at(study->plan, i).rep < study->plan->reps && !study->result[i].done;
     if (!rc && missing)
         rc = gbose__fail(err, GBOSE_EINVAL, "%zu runs are missing: a shard is not complete, or not named",
                          missing);

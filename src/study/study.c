@@ -9,6 +9,35 @@
 #include "study/session.h"
 #include "study/summary.h"
 
+/* ---- room for results ---- */
+
+struct gbose__study *gbose__study_new(struct gbose__plan *plan)
+{
+    struct gbose__study *study = calloc(1, sizeof *study);
+
+    if (!study)
+        return NULL;
+    study->plan = plan;
+    study->n_runs = gbose__plan_runs(plan);
+    study->result = calloc(study->n_runs, sizeof *study->result);
+    if (!study->result) {
+        free(study);
+        return NULL;
+    }
+    return study;
+}
+
+void gbose__study_free(struct gbose__study *study)
+{
+    if (!study)
+        return;
+    for (size_t i = 0; i < study->n_runs; i++)
+        free(study->result[i].curve);
+    free(study->result);
+    gbose__plan_free(study->plan);
+    free(study);
+}
+
 /* ---- making ---- */
 
 static int invalid(gbose_error *err)
@@ -173,7 +202,7 @@ int gbose_study_run_at(const gbose_study *s, size_t i, gbose_study_run *out)
     if (!s || !out || !s->played || i >= s->played->n_runs)
         return GBOSE_EINVAL;
     r = &s->played->result[i];
-    id = gbose__run_at(s->plan, i);
+    id = gbose__plan_run_at(s->plan, i);
     *out = (gbose_study_run){r->done,   id.world,  id.learner, id.value, id.rep, id.rep >= s->plan->reps,
                              r->regret, r->reward, r->lone,    r->curve};
     return GBOSE_OK;
@@ -207,7 +236,7 @@ int gbose_study_best(const gbose_study *s, size_t world, size_t learner, size_t 
     if (!s || !value || !s->played || world >= s->plan->n_worlds || learner >= s->plan->n_learners)
         return GBOSE_EINVAL;
     chosen = calloc(s->plan->n_worlds * s->plan->n_learners, sizeof *chosen);
-    if (!chosen || gbose__choose_values(chosen, s->played, NULL)) {
+    if (!chosen || gbose__summary_choose(chosen, s->played, NULL)) {
         free(chosen);
         return GBOSE_ENOMEM;
     }

@@ -17,7 +17,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double gbose__quantile(const double *sorted, size_t n, double p)
+double gbose__summary_quantile(const double *sorted, size_t n, double p)
 {
     double h, below;
     size_t i;
@@ -32,20 +32,20 @@ double gbose__quantile(const double *sorted, size_t n, double p)
     return sorted[i] + (h - below) * (sorted[i + 1] - sorted[i]);
 }
 
-struct gbose__spread gbose__spread_of(double *x, size_t n)
+struct gbose__spread gbose__summary_spread(double *x, size_t n)
 {
     struct gbose__spread s = {n, NAN, NAN, NAN};
 
     qsort(x, n, sizeof *x, ascending);
-    s.q1 = gbose__quantile(x, n, 0.25);
-    s.median = gbose__quantile(x, n, 0.5);
-    s.q3 = gbose__quantile(x, n, 0.75);
+    s.q1 = gbose__summary_quantile(x, n, 0.25);
+    s.median = gbose__summary_quantile(x, n, 0.5);
+    s.q3 = gbose__summary_quantile(x, n, 0.75);
     return s;
 }
 
 /* ---- differences ---- */
 
-struct gbose__difference gbose__difference_of(const double *x, size_t n)
+struct gbose__difference gbose__summary_difference(const double *x, size_t n)
 {
     struct gbose__difference d = {n, NAN, NAN, NAN};
     double squares = 0, half;
@@ -103,7 +103,7 @@ static struct gbose__spread regret_spread(double *x, const struct gbose__study *
         if (run->done)
             x[n++] = run->regret;
     }
-    return gbose__spread_of(x, n);
+    return gbose__summary_spread(x, n);
 }
 
 static size_t best_value(double *x, const struct gbose__study *s, size_t world, size_t learner)
@@ -121,7 +121,7 @@ static size_t best_value(double *x, const struct gbose__study *s, size_t world, 
     return best;
 }
 
-int gbose__choose_values(size_t *chosen, const struct gbose__study *s, gbose_error *err)
+int gbose__summary_choose(size_t *chosen, const struct gbose__study *s, gbose_error *err)
 {
     const struct gbose__plan *plan = s->plan;
     double *x = scratch(plan, err);
@@ -160,10 +160,10 @@ static void compare(struct gbose__summary *u, double *x, const struct gbose__stu
         u->reward = reward / (double)n;
         u->lone = lone / (double)n;
     }
-    u->to_first = gbose__difference_of(x, pairs);
+    u->to_first = gbose__summary_difference(x, pairs);
 }
 
-int gbose__summarize(struct gbose__summary **out, const struct gbose__study *s, gbose_error *err)
+int gbose__summary_make(struct gbose__summary **out, const struct gbose__study *s, gbose_error *err)
 {
     const struct gbose__plan *plan = s->plan;
     struct gbose__summary *all = calloc(plan->n_worlds * plan->n_learners + 1, sizeof *all), *u = all;
@@ -180,8 +180,8 @@ int gbose__summarize(struct gbose__summary **out, const struct gbose__study *s, 
             u->learner = l;
             u->value = best_value(x, s, w, l);
             u->reward = u->lone = NAN;
-            u->tuned = u->fresh = gbose__spread_of(x, 0);
-            u->to_first = gbose__difference_of(x, 0);
+            u->tuned = u->fresh = gbose__summary_spread(x, 0);
+            u->to_first = gbose__summary_difference(x, 0);
             if (u->value == GBOSE__NO_VALUE)
                 continue;
             u->tuned = regret_spread(x, s, w, l, u->value, tuning(plan));
@@ -193,7 +193,7 @@ int gbose__summarize(struct gbose__summary **out, const struct gbose__study *s, 
     return GBOSE_OK;
 }
 
-int gbose__curve_spreads(struct gbose__spread *out, const struct gbose__study *s, size_t world,
+int gbose__summary_curve(struct gbose__spread *out, const struct gbose__study *s, size_t world,
                          size_t learner, size_t value, gbose_error *err)
 {
     const struct gbose__plan *plan = s->plan;
@@ -208,7 +208,7 @@ int gbose__curve_spreads(struct gbose__spread *out, const struct gbose__study *s
             if (run->done && run->curve)
                 x[n++] = (double)run->curve[k];
         }
-        out[k] = gbose__spread_of(x, n);
+        out[k] = gbose__summary_spread(x, n);
     }
     free(x);
     return GBOSE_OK;

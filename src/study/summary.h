@@ -38,26 +38,26 @@ struct gbose__summary {
 
 /* Summaries of all (world, learner), learners within worlds: n_worlds * n_learners of them, to be freed with
  * free(). GBOSE_OK or GBOSE_ENOMEM. */
-int gbose__summarize(struct gbose__summary **out, const struct gbose__study *s, gbose_error *err);
+int gbose__summary_make(struct gbose__summary **out, const struct gbose__study *s, gbose_error *err);
 
 /* The best value of each (world, learner), from the tuning repetitions alone.
  *   chosen  room for n_worlds * n_learners, learners within worlds; GBOSE__NO_VALUE where no run is done.
  * GBOSE_OK or GBOSE_ENOMEM. */
-int gbose__choose_values(size_t *chosen, const struct gbose__study *s, gbose_error *err);
+int gbose__summary_choose(size_t *chosen, const struct gbose__study *s, gbose_error *err);
 
 /* Quartiles of the cumulative regret at each of the plan's points (n_points of them), over the tuning
  * repetitions of one value. GBOSE_OK or GBOSE_ENOMEM. */
-int gbose__curve_spreads(struct gbose__spread *out, const struct gbose__study *s, size_t world,
+int gbose__summary_curve(struct gbose__spread *out, const struct gbose__study *s, size_t world,
                          size_t learner, size_t value, gbose_error *err);
 
 /* Quantile p of n sorted numbers by linear interpolation between order statistics (type 7 of Hyndman and
  * Fan, the default of R and NumPy). NaN if n is 0. */
-double gbose__quantile(const double *sorted, size_t n, double p);
+double gbose__summary_quantile(const double *sorted, size_t n, double p);
 
 /* Sort x and take its quartiles. NaN goes last. */
-struct gbose__spread gbose__spread_of(double *x, size_t n);
+struct gbose__spread gbose__summary_spread(double *x, size_t n);
 
 /* The mean of x and its confidence interval. */
-struct gbose__difference gbose__difference_of(const double *x, size_t n);
+struct gbose__difference gbose__summary_difference(const double *x, size_t n);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "core/normal.h"
 
-double gbose__inner(const double *x, const double *y, size_t d)
+double gbose__draw_inner(const double *x, const double *y, size_t d)
 {
     double sum = 0;
 
@@ -19,9 +19,9 @@ static void scale(double *x, size_t d, double factor)
         x[i] *= factor;
 }
 
-void gbose__normalise(double *x, size_t d)
+void gbose__draw_normalise(double *x, size_t d)
 {
-    scale(x, d, 1 / sqrt(gbose__inner(x, x, d)));
+    scale(x, d, 1 / sqrt(gbose__draw_inner(x, x, d)));
 }
 
 /* ---- laws ---- */
@@ -35,7 +35,7 @@ static double positive_uniform(struct gbose__rng *rng)
 void gbose__draw_sphere(double *x, size_t d, struct gbose__rng *rng)
 {
     gbose__rng_normals(rng, x, d); /* never exactly 0: see gbose__rng_normal() */
-    gbose__normalise(x, d);
+    gbose__draw_normalise(x, d);
 }
 
 /* A share r^d of the ball is within r of its centre. */
@@ -73,7 +73,7 @@ void gbose__draw_dirichlet(double *x, size_t d, double alpha, struct gbose__rng 
     }
     for (size_t i = 0; i < d; i++)
         x[i] = gbose__exp(x[i] - largest);
-    gbose__normalise(x, d);
+    gbose__draw_normalise(x, d);
 }
 
 /* sqrt 3 cancels: t / sqrt 3 = z / sqrt(chi^2), chi^2 with 3 degrees of freedom. */
@@ -131,19 +131,19 @@ static double turned_sine(double x, int quarter)
     }
 }
 
-double gbose__sine(double x)
+double gbose__draw_sine(double x)
 {
     return turned_sine(x, 0);
 }
 
-double gbose__cosine(double x)
+double gbose__draw_cosine(double x)
 {
     return turned_sine(x, 1);
 }
 
 /* ---- layouts ---- */
 
-int gbose__blocks(struct gbose__world *w, size_t arms, size_t d, gbose_error *err)
+int gbose__draw_blocks(struct gbose__world *w, size_t arms, size_t d, gbose_error *err)
 {
     if (d * (arms - 1) > GBOSE__WORLD_MAX_DIM)
         return gbose__fail(err, GBOSE_ESPEC,
@@ -154,20 +154,20 @@ int gbose__blocks(struct gbose__world *w, size_t arms, size_t d, gbose_error *er
     return GBOSE_OK;
 }
 
-double *gbose__block(const struct gbose__world *w, size_t arm, size_t d)
+double *gbose__draw_block(const struct gbose__world *w, size_t arm, size_t d)
 {
     return w->contexts + arm * w->dim + (arm - 1) * d;
 }
 
-void gbose__block_means(struct gbose__world *w, const double *mu, size_t d)
+void gbose__draw_block_means(struct gbose__world *w, const double *mu, size_t d)
 {
     w->mean[0] = 0;
     for (size_t i = 1; i < w->n_arms; i++)
-        w->mean[i] = gbose__inner(gbose__block(w, i, d), mu + (i - 1) * d, d);
+        w->mean[i] = gbose__draw_inner(gbose__draw_block(w, i, d), mu + (i - 1) * d, d);
 }
 
-void gbose__dense_means(struct gbose__world *w, const double *mu)
+void gbose__draw_dense_means(struct gbose__world *w, const double *mu)
 {
     for (size_t i = 0; i < w->n_arms; i++)
-        w->mean[i] = gbose__inner(w->contexts + i * w->dim, mu, w->dim);
+        w->mean[i] = gbose__draw_inner(w->contexts + i * w->dim, mu, w->dim);
 }

@@ -87,7 +87,7 @@ static double *point_of(const struct gbose__world *w, size_t arm)
 {
     const struct own *own = w->own;
 
-    return own->first ? gbose__block(w, arm, own->d) : w->contexts + arm * w->dim;
+    return own->first ? gbose__draw_block(w, arm, own->d) : w->contexts + arm * w->dim;
 }
 
 /* Where an arm's block of mu or w begins. */
@@ -136,7 +136,7 @@ static int init(struct gbose__world *w, gbose_error *err)
         return gbose__fail(err, GBOSE_ESPEC,
                            "a user has a constant and at least one feature: dim must be at least 2");
     if (contexts != CONTEXTS_DENSE) {
-        rc = gbose__blocks(w, arms, own->d, err);
+        rc = gbose__draw_blocks(w, arms, own->d, err);
         if (rc)
             return rc;
         own->first = 1;
@@ -179,7 +179,7 @@ static void move_mu(struct gbose__world *w)
     for (size_t i = 0; i < w->dim; i++)
         own->mu[i] += step * gbose__rng_normal(&rng);
     for (size_t k = 0; k < own->n_blocks; k++)
-        gbose__normalise(own->mu + k * own->d, own->d);
+        gbose__draw_normalise(own->mu + k * own->d, own->d);
 }
 
 static void draw_user(struct gbose__world *w)
@@ -208,7 +208,7 @@ static void draw_points(struct gbose__world *w)
             z[j] = together * own->common[j] + apart * gbose__rng_normal(&rng);
         share = gbose__normal_cdf(together * own->common[own->d] + apart * gbose__rng_normal(&rng));
         length = gbose__exp(gbose__log(share) / (double)own->d);
-        gbose__normalise(z, own->d);
+        gbose__draw_normalise(z, own->d);
         for (size_t j = 0; j < own->d; j++)
             z[j] *= length;
     }
@@ -217,7 +217,7 @@ static void draw_points(struct gbose__world *w)
 /* sin(2 pi t / period), t reduced in whole numbers first. */
 static double cycle(uint64_t t, uint64_t period)
 {
-    return gbose__sine(TWO_PI * (double)(t % period) / (double)period);
+    return gbose__draw_sine(TWO_PI * (double)(t % period) / (double)period);
 }
 
 /* sin(pi/2 sqrt(d + 2) q) */
@@ -227,8 +227,8 @@ static double wave_of_contexts(const struct gbose__world *w)
     double q = 0, n = (double)(w->n_arms - own->first);
 
     for (size_t i = own->first; i < w->n_arms; i++)
-        q += gbose__inner(point_of(w, i), own->w + block_of(own, i), own->d);
-    return gbose__sine(TWO_PI / 4 * sqrt((double)own->d + 2) * q / sqrt(n));
+        q += gbose__draw_inner(point_of(w, i), own->w + block_of(own, i), own->d);
+    return gbose__draw_sine(TWO_PI / 4 * sqrt((double)own->d + 2) * q / sqrt(n));
 }
 
 static double shift(struct gbose__world *w)
@@ -297,9 +297,9 @@ static void next(struct gbose__world *w)
     for (size_t i = 1; own->shared && i < w->n_arms; i++)
         memcpy(point_of(w, i), own->user, own->d * sizeof *own->user);
     if (own->first)
-        gbose__block_means(w, own->mu, own->d);
+        gbose__draw_block_means(w, own->mu, own->d);
     else
-        gbose__dense_means(w, own->mu);
+        gbose__draw_dense_means(w, own->mu);
     w->shift = shift(w);
     if (own->walk > 0)
         w->shift += walk(w);

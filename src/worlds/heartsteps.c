@@ -79,7 +79,7 @@ static void next(struct gbose__world *w)
     b[0] = 1 / sqrt(3);
     b[1] = day / DAYS / sqrt(3);
     b[2] = l / sqrt(3);
-    effect = gbose__inner(b, own->mu, 3);
+    effect = gbose__draw_inner(b, own->mu, 3);
     w->mean[0] = 0;
     w->mean[1] = effect;
     w->n_arms = is_available ? 2 : 1;

@@ -43,7 +43,7 @@ static int init(struct gbose__world *w, gbose_error *err)
     own->noise = gbose__world_option(w, "noise")->number;
     for (size_t i = 0; i < 2 * BLOCK; i++)
         own->mu[i] = 2 * half[i % BLOCK];
-    return gbose__blocks(w, (size_t)gbose__world_option(w, "arms")->integer, BLOCK, err);
+    return gbose__draw_blocks(w, (size_t)gbose__world_option(w, "arms")->integer, BLOCK, err);
 }
 
 static void draw_contexts(struct gbose__world *w, int style)
@@ -56,7 +56,7 @@ static void draw_contexts(struct gbose__world *w, int style)
         for (size_t i = 1; i < BLOCK; i++)
             x[i] = gbose__rng_normal(&rng);
     for (size_t arm = 1; arm < w->n_arms; arm++) {
-        double *block = gbose__block(w, arm, BLOCK);
+        double *block = gbose__draw_block(w, arm, BLOCK);
         if (style == CONTEXTS_BLOCKS)
             gbose__draw_ball(x, BLOCK, &rng);
         for (size_t i = 0; i < BLOCK; i++)
@@ -72,7 +72,8 @@ static void next(struct gbose__world *w)
     draw_contexts(w, own->contexts);
     w->mean[0] = 0;
     for (size_t arm = 1; arm < w->n_arms; arm++)
-        w->mean[arm] = gbose__inner(gbose__block(w, arm, BLOCK), own->mu + (arm - 1) % BLOCK, BLOCK);
+        w->mean[arm] =
+            gbose__draw_inner(gbose__draw_block(w, arm, BLOCK), own->mu + (arm - 1) % BLOCK, BLOCK);
     if (own->shift == SHIFT_MINUS_BEST)
         w->shift = -gbose__world_best(w);
     else if (own->shift == SHIFT_LOG)

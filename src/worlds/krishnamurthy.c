@@ -60,7 +60,7 @@ static void next(struct gbose__world *w)
         else
             gbose__draw_dirichlet(b, w->dim, 1 / (double)w->dim, &rng);
     }
-    gbose__dense_means(w, own->mu);
+    gbose__draw_dense_means(w, own->mu);
     w->shift = -gbose__world_best(w);
     gbose__world_rng(w, &rng, GBOSE__WORLD_NOISE);
     w->noise = own->noise * gbose__rng_normal(&rng);

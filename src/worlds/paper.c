@@ -47,7 +47,7 @@ static int init(struct gbose__world *w, gbose_error *err)
     own->shift = gbose__world_option(w, "shift")->word;
     own->place = gbose__world_option(w, "place")->word;
     own->noise = gbose__world_option(w, "noise")->number;
-    rc = gbose__blocks(w, (size_t)gbose__world_option(w, "arms")->integer, own->d, err);
+    rc = gbose__draw_blocks(w, (size_t)gbose__world_option(w, "arms")->integer, own->d, err);
     if (rc)
         return rc;
     own->mu = gbose__alloc(w->dim, sizeof *own->mu);
@@ -65,10 +65,10 @@ static double shift(const struct gbose__world *w, int kind)
 
     switch (kind) {
     case SHIFT_LOG_SINE:
-        s = gbose__sine(FREQUENCY * t);
+        s = gbose__draw_sine(FREQUENCY * t);
         return gbose__log(t + 1) / LN2 * s * s + sqrt(sqrt(t));
     case SHIFT_COS_BEST:
-        return -gbose__cosine(FREQUENCY * t) * sqrt(fabs(gbose__world_best(w)));
+        return -gbose__draw_cosine(FREQUENCY * t) * sqrt(fabs(gbose__world_best(w)));
     default:
         return 0;
     }
@@ -81,13 +81,13 @@ static void next(struct gbose__world *w)
 
     gbose__world_rng(w, &rng, GBOSE__WORLD_CONTEXT);
     for (size_t i = 1; i < w->n_arms; i++) {
-        double *z = gbose__block(w, i, own->d);
+        double *z = gbose__draw_block(w, i, own->d);
         if (own->place == PLACE_BALL)
             gbose__draw_ball(z, own->d, &rng);
         else
             gbose__draw_sphere(z, own->d, &rng);
     }
-    gbose__block_means(w, own->mu, own->d);
+    gbose__draw_block_means(w, own->mu, own->d);
     w->shift = shift(w, own->shift);
     gbose__world_rng(w, &rng, GBOSE__WORLD_NOISE);
     w->noise = own->noise * gbose__rng_normal(&rng);

@@ -83,7 +83,7 @@ double gbose__user_value(const double *function, enum gbose__user_kind kind, con
     case GBOSE__USER_TREE:
         return tree(f, x);
     case GBOSE__USER_EXP:
-        return (gbose__exp(gbose__inner(f, x, n) / sd) - SPEND_MEAN) / SPEND_SD;
+        return (gbose__exp(gbose__draw_inner(f, x, n) / sd) - SPEND_MEAN) / SPEND_SD;
     case GBOSE__USER_PRODUCT:
         for (size_t j = 0; j < n; j++)
             sum += f[j] * x[j] * x[(j + 1) % n] / (sd * sd);
@@ -91,7 +91,7 @@ double gbose__user_value(const double *function, enum gbose__user_kind kind, con
     default:
         for (size_t j = 0; j < n; j++) {
             double u = x[j] / sd;
-            sum += gbose__sine(f[3 * j] * u + f[3 * j + 1]) + f[3 * j + 2] * (u * u - 1);
+            sum += gbose__draw_sine(f[3 * j] * u + f[3 * j + 1]) + f[3 * j + 2] * (u * u - 1);
         }
     }
     return sum / sqrt((double)n);

@@ -29,7 +29,7 @@ struct gbose__study *made_study(const char *name, const char *const *worlds, con
 void made_run(struct gbose__study *s, size_t world, size_t learner, size_t value, size_t rep, double regret)
 {
     struct gbose__run_id id = {world, learner, value, rep};
-    struct gbose__result *run = &s->result[gbose__run_index(s->plan, id)];
+    struct gbose__result *run = &s->result[gbose__plan_run_index(s->plan, id)];
     size_t n = s->plan->n_points;
 
     if (!run->curve)

@@ -1,4 +1,4 @@
-#include "cli/studies.h"
+#include "cli/play.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/progress.h"
-#include "core/spec.h"
+#include "core/error.h"
 #include "io/file.h"
 #include "report/gnuplot.h"
 #include "report/outputs.h"
@@ -25,13 +25,6 @@ static void on_signal(int number)
 }
 
 /* ---- options ---- */
-
-struct arg *arg_named(struct arg *args, const char *name)
-{
-    while (strcmp(args->name, name))
-        args++;
-    return args;
-}
 
 static int is_play_option(const char *word)
 {
@@ -161,15 +154,15 @@ static int show(const struct play *play, const struct gbose__study *study)
     int rc;
 
     if (!play->dir) {
-        gbose__study_print(stdout, study);
+        gbose__outputs_print(stdout, study);
         return EXIT_FINE;
     }
-    rc = gbose__study_outputs(study, play->dir, play->words, &err);
+    rc = gbose__outputs_write(study, play->dir, play->words, &err);
     if (stop)
         return say_stopped(play, study);
     if (rc && rc != GBOSE__ENOPLOT)
         return broken(play, &err);
-    gbose__study_print(stdout, study);
+    gbose__outputs_print(stdout, study);
     printf("\nReport: %s/report.html (tables, figures and every run beside it)\n", play->dir);
     if (rc)
         fprintf(stderr, "gbose %s: %s\n", play->command, err.text); /* all but the figures is there */

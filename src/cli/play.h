@@ -1,6 +1,6 @@
 /* What the commands that play studies share: paper, simulate, collect. */
-#ifndef GBOSE_CLI_STUDIES_H
-#define GBOSE_CLI_STUDIES_H
+#ifndef GBOSE_CLI_PLAY_H
+#define GBOSE_CLI_PLAY_H
 
 #include "cli/cli.h"
 #include "study/plan.h"
@@ -22,8 +22,5 @@ void play_clear(struct play *play);
 /* Play the study of a plan, which is taken over: print the table, write the outputs. `sources` are directories
  * whose finished runs are taken in first (collect), n of them. Returns an exit code. */
 int play_study(struct play *play, struct gbose__plan *plan, char **sources, int n);
-
-/* Look an option up; it must be in args. */
-struct arg *arg_named(struct arg *args, const char *name);
 
 #endif
