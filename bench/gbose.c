@@ -156,13 +156,13 @@ static double prepare(const char *spec, size_t n, size_t dim, size_t training, c
     if (!training)
         memset(w.rewards, 0, rounds * n * sizeof(double));
     memcpy(w.mu, gbose_coef(g), dim * sizeof(double));
-    design_matrix(w.B, &g->model);
+    design_matrix(w.B, &g->fit[0]);
     save_to(path, g);
     if (workload_write(&w, path))
         die("cannot write the workload");
     for (size_t t = 0; t < rounds && !strcmp(g->kind->info.name, "gbose"); t++) {
         must(gbose_decide(g, &d, w.contexts + t * n * dim, n));
-        survivors += g->round.n_live;
+        survivors += g->scratch.round.n_live;
     }
     workload_clear(&w);
     gbose_free(g);
@@ -196,7 +196,7 @@ static void decide_all(void *state, size_t t)
     struct rounds *r = state;
     gbose_choices out = {.arm = r->arm};
 
-    must(gbose_decide_many(r->g, r->scratch, &out, 1, t * r->w.n_rounds, r->w.contexts, r->w.n_rounds,
+    must(gbose_decide_many(r->g, r->scratch, &out, 1, t * r->w.n_rounds, r->w.contexts, NULL, r->w.n_rounds,
                            r->w.n_arms));
     r->done += r->w.n_rounds;
 }

@@ -119,7 +119,7 @@ static inline size_t edit(uint8_t *bytes, size_t size, struct input *in)
         uint8_t command = next_byte(in);
         size_t words = size / 8,
                place = (next_byte(in) | (size_t)next_byte(in) << 8) % (words ? words : 1) * 8;
-        struct gbose__writer w = {bytes + place, 0};
+        struct gbose__writer w = {bytes + place, 0, 8, 0};
 
         switch (command % 6) {
         case 0: /* a word */
@@ -153,7 +153,7 @@ static inline size_t edit(uint8_t *bytes, size_t size, struct input *in)
         }
     }
     if (size >= 8) {
-        struct gbose__writer w = {bytes + size - 8, 0};
+        struct gbose__writer w = {bytes + size - 8, 0, 8, 0};
 
         gbose__put_u64(&w, gbose__checksum(bytes, size - 8));
     }

@@ -25,8 +25,8 @@
  *
  * Errors. A function that can fail returns GBOSE_OK (0) or a negative code; gbose_strerror() says what a
  * code means. Outputs are written only on success, and an object that was passed to a failing call is
- * bit for bit what it was. The library never prints, exits, or aborts; it reads no file or
- * clock, and has no global state; of the environment it reads GBOSE_ISA, when it is loaded (gbose_isa()).
+ * bit for bit what it was. The library never prints, exits, or aborts, and reads no file or clock. Its only
+ * global state is the choice of an instruction set, made once when it is loaded (gbose_isa()).
  *
  * Threads. Different learners are independent. On one learner, calls that take a `const gbose *` may run
  * at the same time as each other; a call that takes a `gbose *` must run alone.
@@ -68,18 +68,19 @@ extern "C" {
     X(ESIZE, -4, "the size is too large for this machine's addresses")                                       \
     X(ESPEC, -5, "the learner's spec is wrong: an unknown name, an unknown option or a bad value")           \
     X(ETICKET, -6, "the ticket is truncated, corrupted or not a ticket")                                     \
-    X(EFOREIGN, -7, "the ticket comes from a learner of another spec or another dimension")                  \
+    X(EFOREIGN, -7, "the ticket comes from a learner of another spec, dimension or schema")                  \
     X(ESTATE, -8, "the saved state is truncated, corrupted or not a saved state")                            \
-    X(EVERSION, -9, "the saved state was written in a format that this version does not read")               \
+    X(EVERSION, -9, "the ticket or saved state has a format that this version of gbose does not read")       \
     X(EBUFFER, -10, "the buffer is too small")                                                               \
-    X(EMISMATCH, -11, "the learners differ in spec or dimension and cannot be merged")                       \
+    X(EMISMATCH, -11, "the learners differ in spec, dimension or schema and cannot be merged")               \
     X(EOVERLAP, -12, "the learners share evidence: merging them would count it twice")                       \
     X(EHISTORY, -13,                                                                                         \
       "the learners have a common past that neither was loaded from: load that state "                       \
       "and merge both into it")                                                                              \
-    X(ELEARNER, -14, "this learner does not keep what the call asks for")                                    \
+    X(ELEARNER, -14, "only gbose-auto can be diagnosed: this learner does not keep what it takes")           \
     X(ESCHEMA, -15, "the schema is wrong, or not the one that was learned with")                             \
-    X(EVALUE, -16, "a feature's value does not fit the schema")
+    X(EVALUE, -16, "a feature's value does not fit the schema")                                              \
+    X(EPMF, -17, "the probabilities are no distribution, or the arm that was played has none")
 
 enum gbose_status {
 #define GBOSE_STATUS_ENUM(name, value, text) GBOSE_##name = (value),
@@ -119,16 +120,24 @@ GBOSE_API void gbose_free(gbose *g);
 
 /* ---- a round --------------------------------------------------------------------------------------- */
 
-/* A choice. `pmf` and `ticket` point into the learner: they stay valid until the next call on it that
- * takes a `gbose *`. Copy what must live longer. */
+/* What is known of a round before an arm is drawn. Borrowed for the call that takes it. */
+typedef struct {
+    const double *contexts; /* n_arms rows of gbose_dim() doubles, row-major */
+    size_t n_arms;          /* at least 1; it may differ from round to round */
+    const double *round; /* gbose_round_features() doubles, see gbose_decide_in(); NULL when there are none */
+} gbose_input;
+
+/* A choice. `pmf` and `ticket` point into the learner and stay valid until the next call on it that takes a `gbose *`;
+ * those of gbose_decide_at() point into its scratch and stay valid until the next call on that. Copy what must live
+ * longer. */
 typedef struct {
     size_t arm;         /* play this one */
     double probability; /* the probability it was drawn with; equals pmf[arm] */
     size_t n_arms;
     const double *pmf;  /* of every arm: n_arms doubles that add up to 1 */
-    size_t draws;       /* 0: pmf is the algorithm's own law; else pmf is the law's image in that many
-                           samples, and the arm was drawn from this image. Given the samples pmf is exact;
-                           an arm whose share is well below 1 / draws mostly has probability 0 in it */
+    size_t draws;       /* 0: pmf was computed. Else it was estimated from this many samples, and the arm was
+                           drawn from the estimate: pmf is exactly the law of the draw, but an arm whose computed
+                           probability would be well below 1 / draws mostly has 0. The option `floor` helps */
     const void *ticket; /* what gbose_learn() needs, plain bytes */
     size_t ticket_size;
 } gbose_decision;
@@ -162,15 +171,17 @@ GBOSE_API int gbose_decide_in(gbose *g, gbose_decision *out, const double *conte
  *           Any alignment; borrowed for the call.
  *   reward  of the arm that was played.
  * Tickets may come in any order: the estimates are the same up to rounding, except that `forget` counts
- * age in learned rewards, and that gbose-auto's sense of the present (not its estimate) follows that order. A decision whose reward never comes may be left out. The library does not
- * remember tickets: learning from one twice counts it twice. Never allocates.
- * GBOSE_ETICKET if the bytes are not an intact ticket, GBOSE_EFOREIGN if they belong to another spec or
- * dimension, GBOSE_ENUMERIC if the reward is not finite or too large, GBOSE_EINVAL if a pointer is NULL. */
+ * age in learned rewards, and that gbose-auto's sense of the present (not its estimate) follows that order. A
+ * decision whose reward never comes may be left out. The library does not remember tickets: learning from one
+ * twice counts it twice. Never allocates.
+ * GBOSE_ETICKET if the bytes are not an intact ticket, GBOSE_EVERSION if they are one of another format, GBOSE_EFOREIGN if
+ * they belong to another spec, dimension or schema, GBOSE_ENUMERIC if the reward is not finite or too large, GBOSE_EINVAL if a pointer is NULL. */
 GBOSE_API int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward);
 
-/* ---- many rounds of one learner -------------------------------------------------------------------- */
+/* ---- decisions of a learner that does not change --------------------------------------------------- */
 
-/* What gbose_decide_many() needs to work in: memory, and nothing that outlives a call. One for each thread. */
+/* Memory for decisions to be made in; results point into it, and it remembers nothing else. One for each thread. It may
+ * be used with any learner. */
 typedef struct gbose_scratch gbose_scratch;
 
 /* GBOSE_EINVAL if out is NULL, GBOSE_ENOMEM. Free it with gbose_scratch_free(). */
@@ -179,11 +190,21 @@ GBOSE_API int gbose_scratch_new(gbose_scratch **out);
 /* NULL is allowed. */
 GBOSE_API void gbose_scratch_free(gbose_scratch *scratch);
 
+/* Choose an arm without changing the learner: any number of threads may do so at a time, each with its own scratch.
+ *   stream, number  name the random numbers: the decision is, byte for byte, the one that gbose_decide_in() makes on a
+ *                   copy of g after gbose_stream(copy, stream) and `number` decisions. Take streams that no
+ *                   learner draws from, for the reason that gbose_stream() gives, and a number only once.
+ * GBOSE_EINVAL also if number is 2^56 or more; otherwise as for gbose_decide_in(). Allocates only when the scratch has
+ * not met so many arms of such a learner before. */
+GBOSE_API int gbose_decide_at(const gbose *g, gbose_scratch *scratch, gbose_decision *out,
+                              const gbose_input *in, uint32_t stream, uint64_t number);
+
 /* Where the choices go: arrays of the caller, one entry or row for each round. */
 typedef struct {
     size_t *arm;
     double *probability; /* may be NULL */
     double *pmf;         /* rows of n_arms doubles; may be NULL */
+    size_t *draws;       /* as in gbose_decision; may be NULL */
     void *tickets;       /* rows of gbose_ticket_room() bytes, of which a ticket fills the beginning; may be
                             NULL: no tickets are written, which is faster */
     size_t *ticket_size; /* bytes of each ticket; NULL if and only if tickets is */
@@ -198,17 +219,46 @@ GBOSE_API size_t gbose_ticket_room(const gbose *g, size_t n_arms);
  *   out       its arrays are filled on success.
  *   stream, first   name the random numbers: round t is decision number first + t of that stream.
  *   contexts  n_rounds times n_arms rows of gbose_dim(g) doubles; borrowed for the call.
- * Round t comes out, byte for byte, as gbose_decide() has it on a copy of g after gbose_stream(copy, stream) and
- * first + t decisions. So the rounds may be split among threads, each with a scratch of its own, in any
+ *   round     n_rounds rows of gbose_round_features(g) doubles; may be NULL when there are none.
+ * Round t comes out, byte for byte, as gbose_decide_at() has it with the number first + t. So the rounds may be split among threads, each with a scratch of its own, in any
  * way: the result is the same. Take streams that no learner draws from, for the reason that gbose_stream() gives.
  * g itself, its own stream included, does not change.
- * GBOSE_EINVAL if a pointer is NULL that must not be, n_arms is 0, first + n_rounds exceeds 2^56, or the learner has
- * features of the round (gbose_decide_in());
+ * GBOSE_EINVAL if a pointer is NULL that must not be, n_arms is 0, or first + n_rounds exceeds 2^56;
  * GBOSE_ENUMERIC as for gbose_decide(), if any of the contexts is wrong; GBOSE_ESIZE, GBOSE_ENOMEM. After an
  * error nothing is written, with one exception: where a score is beyond 1e250, the rounds before that one are. */
 GBOSE_API int gbose_decide_many(const gbose *g, gbose_scratch *scratch, const gbose_choices *out,
-                                uint32_t stream, uint64_t first, const double *contexts, size_t n_rounds,
-                                size_t n_arms);
+                                uint32_t stream, uint64_t first, const double *contexts, const double *round,
+                                size_t n_rounds, size_t n_arms);
+
+/* ---- decisions that somebody else made ------------------------------------------------------------- */
+
+/* The ticket of a decision that was not ours: `arm` was drawn from `pmf`, by another learner, another program or a
+ * person. Learning it with the reward that followed is exact for any pmf that was really used; how to learn a log is in
+ * docs/tickets-and-state.md.
+ *   ticket, size  set on success; the bytes are in the scratch, until the next call on it.
+ *   pmf           in->n_arms probabilities that add up to 1 (within 1e-9), positive for arm; borrowed for the call.
+ * The ticket is the one that g would have written now for its own decision with these probabilities, but for the stream,
+ * which is 0, and the number, which is GBOSE_LOGGED. (action-ts among more than two arms is the exception: its own
+ * tickets also know which arm stood against the base arm. Both kinds are exact.) g does not change.
+ * GBOSE_EPMF if pmf is not such a distribution, GBOSE_EINVAL if a pointer is NULL that must not be or arm is not below
+ * n_arms; GBOSE_ENUMERIC, GBOSE_ESIZE and GBOSE_ENOMEM as for gbose_decide_at(). */
+GBOSE_API int gbose_ticket_for(const gbose *g, gbose_scratch *scratch, const void **ticket, size_t *size,
+                               const gbose_input *in, const double *pmf, size_t arm);
+
+#define GBOSE_LOGGED UINT64_MAX
+
+/* What a ticket says. */
+typedef struct {
+    uint64_t fingerprint; /* of the learner's spec (the seed aside), dimension and schema */
+    uint64_t number;      /* of the decision in its stream, or GBOSE_LOGGED */
+    uint32_t stream;
+    size_t dim, n_arms, arm;
+    double probability; /* that the arm was drawn with */
+} gbose_ticket_info;
+
+/* Read a ticket, of whatever learner; any alignment. GBOSE_ETICKET if the bytes are not an intact ticket, GBOSE_EVERSION
+ * if its format is that of another version, GBOSE_EINVAL if a pointer is NULL. */
+GBOSE_API int gbose_ticket_read(gbose_ticket_info *out, const void *ticket, size_t size);
 
 /* ---- what a learner knows -------------------------------------------------------------------------- */
 
@@ -236,6 +286,9 @@ GBOSE_API size_t gbose_dim(const gbose *g);
 /* The number of features of the round that gbose_decide_in() takes; 0 for most learners. */
 GBOSE_API size_t gbose_round_features(const gbose *g);
 
+/* The hash of the schema that the learner's contexts are encoded by; 0 if there is none. */
+GBOSE_API uint64_t gbose_schema_of(const gbose *g);
+
 /* The spec in canonical form: the name, then every option that differs from its default in the order of
  * the table. gbose_new() accepts it and makes an equal learner. Valid until gbose_free(). */
 GBOSE_API const char *gbose_spec(const gbose *g);
@@ -244,17 +297,17 @@ GBOSE_API const char *gbose_spec(const gbose *g);
  * round; "plain" is the linear regression with an intercept that lin-ts and lin-ucb rest on, on the same rounds. */
 typedef struct {
     uint64_t rounds;     /* rewards learned that all this rests on */
-    double baseline;     /* the shift of late: mean of r - b_a'mu, a round k rounds ago counting 0.98^k */
+    double baseline;     /* the recent shift: mean of r - b_a'mu, a round k rounds ago counting 0.98^k */
     double drift;        /* by how much it moves in a round: the slope of a line through the last 200 or so */
     double residual;     /* root mean square of r - vhat - b_a'mu, what the baseline leaves (0.999^k) */
     double removed;      /* share of the variance of r - b_a'mu that it removes, 0 to 1 (0.999^k) */
     const char *tracker; /* what the baseline follows now, in words; static memory */
     double tracker_forget; /* and how fast it forgets: a round k rounds ago counts tracker_forget^k */
-    double lone;           /* share of the rounds in which one arm survived */
+    double lone;           /* share of the rounds in which a single arm survived, and so was certain */
     int full;              /* which estimate chooses now: 1 that of all rounds, 0 the orthogonal one */
     double hausman;        /* size of the plain estimate's error in the effects that coins have shown */
     double df;         /* its mean if a plain linear learner is right, at most dim: it is then a chi-square */
-    double p_value;    /* probability that it is ever as large then, for looks as often as one likes */
+    double p_value;    /* anytime-valid: may be looked at as often as one likes */
     int misled;        /* 1: p_value is at most 0.05: a plain linear learner is misled here */
     double bias;       /* by how much: root mean square over the arms played of the error of its estimate */
     double bias_noise; /* what noise alone would make of `bias` */

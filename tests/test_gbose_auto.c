@@ -31,8 +31,8 @@ static void read_B(const gbose *g, long double *B)
             sum[j] += 1;
             difference[i] += 1;
             difference[j] -= 1;
-            s = gbose__ridge_width(&g->model, sum, D);
-            t = gbose__ridge_width(&g->model, difference, D);
+            s = gbose__ridge_width(&g->fit[0], sum, D);
+            t = gbose__ridge_width(&g->fit[0], difference, D);
             inverse.evidence[i * D + j] = (s * s - t * t) / 4;
         }
     }

@@ -78,11 +78,11 @@ static struct outcome simulate(const char *spec, size_t dim, size_t n, size_t ho
                     best = i;
             }
             assert_int_equal(gbose_decide(g, &d, contexts, n), GBOSE_OK);
-            for (size_t i = 0; i < g->round.n_live; i++)
-                kept |= g->round.live[i] == best;
+            for (size_t i = 0; i < g->scratch.round.n_live; i++)
+                kept |= g->scratch.round.live[i] == best;
             lost |= !kept;
             if (t + 1 == horizon)
-                out.survivors += (double)g->round.n_live / (double)n / RUNS;
+                out.survivors += (double)g->scratch.round.n_live / (double)n / RUNS;
             last = mean[d.arm] + adversary(g, contexts, n, t, last) + random_normal(&r);
             assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size, last), GBOSE_OK);
         }

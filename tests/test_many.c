@@ -13,18 +13,20 @@
 #define SIZE (ARMS * DIM)
 #define ROOM 1024 /* bytes: enough for any ticket here */
 #define STREAM 17
+#define ROUND_FEATURES 4 /* at most, of the learners here */
 
 /* What the calls write. */
 struct filled {
     size_t arm[ROUNDS], ticket_size[ROUNDS];
     double probability[ROUNDS], pmf[ROUNDS * ARMS];
+    size_t draws[ROUNDS];
     unsigned char tickets[ROUNDS * ROOM];
 };
 
 static gbose_choices choices(struct filled *f, size_t first, size_t room)
 {
-    return (gbose_choices){f->arm + first, f->probability + first, f->pmf + first * ARMS,
-                           f->tickets + first * room, f->ticket_size + first};
+    return (gbose_choices){f->arm + first,   f->probability + first,    f->pmf + first * ARMS,
+                           f->draws + first, f->tickets + first * room, f->ticket_size + first};
 }
 
 static void fill_contexts(double *contexts, size_t n, uint64_t seed)
@@ -44,52 +46,42 @@ static gbose *trained(const char *spec)
     return g;
 }
 
-/* A learner with features of the round is refused: there is nowhere to say them. */
-static int is_refused(gbose *g)
-{
-    static struct filled f;
-    double contexts[SIZE] = {0};
-    gbose_choices out = choices(&f, 0, ROOM);
-    gbose_scratch *scratch = NULL;
-
-    if (!gbose_round_features(g))
-        return 0;
-    assert_int_equal(gbose_scratch_new(&scratch), GBOSE_OK);
-    assert_int_equal(gbose_decide_many(g, scratch, &out, STREAM, 0, contexts, 1, ARMS), GBOSE_EINVAL);
-    gbose_scratch_free(scratch);
-    gbose_free(g);
-    return 1;
-}
-
 /* Round t is what a copy of the learner decides as number first + t of the stream. */
 static void check_one_after_the_other(const char *spec)
 {
     enum { FIRST = 7 };
     static struct filled f;
-    double contexts[ROUNDS * SIZE];
+    double contexts[ROUNDS * SIZE], round[ROUNDS * ROUND_FEATURES];
     gbose *g = trained(spec), *copy;
     struct bytes before;
     gbose_scratch *scratch = NULL;
-    size_t room = gbose_ticket_room(g, ARMS);
+    size_t room = gbose_ticket_room(g, ARMS), features = gbose_round_features(g);
     gbose_choices out = choices(&f, 0, room);
     gbose_decision d;
 
-    if (is_refused(g))
-        return;
+    assert_true(features <= ROUND_FEATURES);
     copy = duplicate(g);
     before = saved(g);
     assert_in_range(room, 8, ROOM);
     fill_contexts(contexts, ROUNDS * SIZE, 92);
+    fill_contexts(round, ROUNDS * ROUND_FEATURES, 96);
     assert_int_equal(gbose_scratch_new(&scratch), GBOSE_OK);
-    assert_int_equal(gbose_decide_many(g, scratch, &out, STREAM, FIRST, contexts, ROUNDS, ARMS), GBOSE_OK);
+    assert_int_equal(
+        gbose_decide_many(g, scratch, &out, STREAM, FIRST, contexts, features ? round : NULL, ROUNDS, ARMS),
+        GBOSE_OK);
+    if (features)
+        assert_int_equal(gbose_decide_many(g, scratch, &out, STREAM, FIRST, contexts, NULL, ROUNDS, ARMS),
+                         GBOSE_EINVAL);
     assert_unchanged(g, &before);
 
     assert_int_equal(gbose_stream(copy, STREAM), GBOSE_OK);
     for (size_t t = 0; t < FIRST; t++)
-        assert_int_equal(gbose_decide(copy, &d, contexts, 1), GBOSE_OK);
+        assert_int_equal(gbose_decide_in(copy, &d, contexts, 1, round), GBOSE_OK);
     for (size_t t = 0; t < ROUNDS; t++) {
-        assert_int_equal(gbose_decide(copy, &d, contexts + t * SIZE, ARMS), GBOSE_OK);
+        assert_int_equal(gbose_decide_in(copy, &d, contexts + t * SIZE, ARMS, round + t * features),
+                         GBOSE_OK);
         assert_int_equal(d.arm, f.arm[t]);
+        assert_int_equal(d.draws, f.draws[t]);
         assert_memory_equal(&d.probability, &f.probability[t], sizeof(double));
         assert_memory_equal(d.pmf, f.pmf + t * ARMS, ARMS * sizeof(double));
         assert_int_equal(d.ticket_size, f.ticket_size[t]);
@@ -114,7 +106,7 @@ static void many_are_one_after_the_other(void **state)
 
 struct share {
     const gbose *g;
-    const double *contexts;
+    const double *contexts, *round;
     struct filled *f;
     size_t begin, end, room;
     int rc;
@@ -129,7 +121,7 @@ static void *decide_share(void *arg)
     s->rc = gbose_scratch_new(&scratch);
     if (!s->rc)
         s->rc = gbose_decide_many(s->g, scratch, &out, STREAM, s->begin, s->contexts + s->begin * SIZE,
-                                  s->end - s->begin, ARMS);
+                                  s->round + s->begin * gbose_round_features(s->g), s->end - s->begin, ARMS);
     gbose_scratch_free(scratch);
     return NULL;
 }
@@ -137,16 +129,16 @@ static void *decide_share(void *arg)
 static void check_threads(const char *spec)
 {
     static struct filled together, alone;
-    double contexts[ROUNDS * SIZE];
+    double contexts[ROUNDS * SIZE], round[ROUNDS * ROUND_FEATURES];
     gbose *g = trained(spec);
-    struct share whole = {g, contexts, &alone, 0, ROUNDS, gbose_ticket_room(g, ARMS), 0}, share[THREADS];
+    struct share whole = {g, contexts, round, &alone, 0, ROUNDS, gbose_ticket_room(g, ARMS), 0},
+                 share[THREADS];
     pthread_t thread[THREADS];
 
-    if (is_refused(g))
-        return;
     memset(&together, 0, sizeof together);
     memset(&alone, 0, sizeof alone);
     fill_contexts(contexts, ROUNDS * SIZE, 93);
+    fill_contexts(round, ROUNDS * ROUND_FEATURES, 97);
     for (size_t i = 0; i < THREADS; i++) {
         share[i] = whole;
         share[i].f = &together;
@@ -190,8 +182,8 @@ static void a_scratch_fits_itself_to_any_learner(void **state)
         a.tickets = b.tickets = NULL;
         a.ticket_size = b.ticket_size = NULL;
         assert_int_equal(gbose_scratch_new(&own), GBOSE_OK);
-        assert_int_equal(gbose_decide_many(g, own, &a, 1, 0, contexts, 1, arms[i]), GBOSE_OK);
-        assert_int_equal(gbose_decide_many(g, one, &b, 1, 0, contexts, 1, arms[i]), GBOSE_OK);
+        assert_int_equal(gbose_decide_many(g, own, &a, 1, 0, contexts, NULL, 1, arms[i]), GBOSE_OK);
+        assert_int_equal(gbose_decide_many(g, one, &b, 1, 0, contexts, NULL, 1, arms[i]), GBOSE_OK);
         assert_memory_equal(&fresh, &used, sizeof used);
         gbose_scratch_free(own);
         gbose_free(g);
@@ -205,7 +197,7 @@ static void a_scratch_fits_itself_to_any_learner(void **state)
 static void refused(const gbose *g, gbose_scratch *scratch, const gbose_choices *out, uint64_t first,
                     const double *contexts, size_t rounds, size_t arms, int code)
 {
-    assert_int_equal(gbose_decide_many(g, scratch, out, 0, first, contexts, rounds, arms), code);
+    assert_int_equal(gbose_decide_many(g, scratch, out, 0, first, contexts, NULL, rounds, arms), code);
 }
 
 static void errors_write_nothing(void **state)

@@ -276,15 +276,15 @@ static void replay(struct dense *m, size_t begin, size_t end)
         dense_begin(m);
         while (terms--) {
             long double x[DIM];
-            double number[DIM + 2];
+            double number[DIM + 4]; /* regression, w, c, offset, x */
 
-            for (size_t k = 0; k < DIM + 2; k++, at += 8) {
+            for (size_t k = 0; k < DIM + 4; k++, at += 8) {
                 uint64_t word = word_at(&ticket, at);
                 memcpy(&number[k], &word, sizeof word);
             }
             for (size_t k = 0; k < DIM; k++)
-                x[k] = number[2 + k];
-            dense_add(m, number[0], number[1] * (long double)event[i].reward, x);
+                x[k] = number[4 + k];
+            dense_add(m, number[1], number[2] * (long double)event[i].reward, x);
         }
     }
 }
@@ -298,8 +298,8 @@ static void check_forget(const char *spec, int with_common)
     size_t common, own_a, own_b;
     long double discount;
 
-    if (base->kind->linear || base->kind->extra ||
-        base->level.dim) { /* their tickets have more in them than replay() reads */
+    if (base->fit[0].dim > DIM || base->note_words ||
+        base->n_fits > 1) { /* replay() does not read their tickets */
         gbose_free(base);
         return;
     }

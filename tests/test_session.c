@@ -202,7 +202,7 @@ static void results_come_back_from_bytes(void **state)
     float curve[] = {0.5F, 1.25F, 3e30F}, back[3] = {0};
     struct gbose__result a = {1, 17.3, -4.25e-9, 1.0 / 3, curve}, b = {.curve = back};
     unsigned char bytes[8 * 6];
-    struct gbose__writer w = {bytes, 0};
+    struct gbose__writer w = {bytes, 0, sizeof bytes, 0};
     struct gbose__reader r = {bytes, sizeof bytes, 0};
 
     (void)state;

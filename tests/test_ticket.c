@@ -87,7 +87,8 @@ static void check_flips(const char *spec)
             unsigned char mask = (unsigned char)(bit < 8 ? 1 << bit : 0xff);
 
             desk.ticket.at[i] ^= mask;
-            assert_ticket_refused(&desk, desk.ticket.at, desk.ticket.size, GBOSE_ETICKET);
+            assert_ticket_refused(&desk, desk.ticket.at, desk.ticket.size,
+                                  i == TICKET_VERSION ? GBOSE_EVERSION : GBOSE_ETICKET);
             desk.ticket.at[i] ^= mask;
         }
     close_desk(&desk);
@@ -174,11 +175,8 @@ static void check_forged_numbers(const char *spec)
             assert_ticket_refused(&desk, forged.at, forged.size, GBOSE_ETICKET);
             set_word(&forged, at, right);
         }
-    /* a negative weight would make B indefinite; the first one follows the level, if there is one */
-    if (has_note(spec))
-        first_weight += 8;
-    else if ((last - TICKET_NUMBERS) / 8 % (DIM + 2) == DIM + 1)
-        first_weight += 8 * (DIM + 1);
+    /* a negative weight would make B indefinite */
+    first_weight += TERM_WEIGHT; /* that of a note is its second number too */
     set_double(&forged, first_weight, -1);
     reseal(&forged);
     assert_ticket_refused(&desk, forged.at, forged.size, GBOSE_ETICKET);

@@ -364,7 +364,7 @@ class Bandit:
                 out.tickets = ffi.from_buffer("char[]", room[begin:end])
                 out.ticket_size = ffi.from_buffer("size_t[]", size[begin:end])
             rows = ffi.from_buffer("double[]", x[begin:end])
-            return int(lib.gbose_decide_many(g, owned, out, stream, first + begin, rows, end - begin, n_arms))
+            return int(lib.gbose_decide_many(g, owned, out, stream, first + begin, rows, _NULL, end - begin, n_arms))
 
         ends = [n_rounds * k // threads for k in range(threads + 1)]
         if n_rounds == 0:

@@ -78,7 +78,7 @@ def test_tickets(bandit, rng):
             bandit.learn(wrong, 1.0)
         assert caught.value.name == "ETICKET"
     for other in [gbose.Bandit("bose", dim=3), gbose.Bandit("gbose:gamma=0.7", dim=3), gbose.Bandit("gbose", dim=2)]:
-        with pytest.raises(gbose.Error, match="another spec or another dimension") as caught:
+        with pytest.raises(gbose.Error, match="another spec, dimension or schema") as caught:
             bandit.learn(other.decide(np.eye(other.dim)).ticket, 1.0)
         assert caught.value.name == "EFOREIGN"
     for wrong in ["text", None, 7, [1, 2]]:

@@ -65,21 +65,24 @@ static void copy_doubles(void *to, const void *from, size_t n)
 
 void gbose__put_doubles(struct gbose__writer *w, const double *values, size_t n)
 {
-    if (w->at && n)
-        copy_doubles(w->at + w->size, values, n);
-    w->size += 8 * n;
+    unsigned char *at = gbose__writer_next(w, 8 * n);
+
+    if (at && n)
+        copy_doubles(at, values, n);
 }
 
 void gbose__put_text(struct gbose__writer *w, const char *text)
 {
     size_t length = strlen(text), words = (length + 7) / 8;
 
+    unsigned char *at;
+
     gbose__put_u64(w, length);
-    if (w->at) {
-        memset(w->at + w->size, 0, 8 * words);
-        memcpy(w->at + w->size, text, length);
+    at = gbose__writer_next(w, 8 * words);
+    if (at) {
+        memset(at, 0, 8 * words);
+        memcpy(at, text, length);
     }
-    w->size += 8 * words;
 }
 
 void gbose__get_doubles(struct gbose__reader *r, double *values, size_t n)

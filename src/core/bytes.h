@@ -26,11 +26,28 @@ static inline uint64_t gbose__mix(uint64_t hash, uint64_t value)
 uint64_t gbose__mix_text(uint64_t hash, const char *text);
 uint64_t gbose__mix_bytes(uint64_t hash, const void *bytes, size_t n); /* faster: eight bytes at a time */
 
-/* Writes words one after the other. With `at` NULL it only counts. */
+/* Writes words one after the other. With `at` NULL it only counts. What has no room is not written, and `bad` is set. */
 struct gbose__writer {
     unsigned char *at;
-    size_t size; /* bytes written or counted so far */
+    size_t size;     /* bytes written or counted so far */
+    size_t capacity; /* bytes that there is room for at `at` */
+    int bad;
 };
+
+/* Where the next `bytes` go, which are then counted; NULL: nowhere. */
+static inline unsigned char *gbose__writer_next(struct gbose__writer *w, size_t bytes)
+{
+    unsigned char *at = NULL;
+
+    if (w->at && bytes > w->capacity - w->size) {
+        w->bad = 1;
+        return NULL;
+    }
+    if (w->at)
+        at = w->at + w->size;
+    w->size += bytes;
+    return at;
+}
 
 /* A word in memory, or there from memory: the bytes turned round where the processor has them in the other order. */
 static inline uint64_t gbose__little_endian(uint64_t word)
@@ -44,10 +61,11 @@ static inline uint64_t gbose__little_endian(uint64_t word)
 
 static inline void gbose__put_u64(struct gbose__writer *w, uint64_t value)
 {
+    unsigned char *at = gbose__writer_next(w, 8);
+
     value = gbose__little_endian(value);
-    if (w->at)
-        memcpy(w->at + w->size, &value, 8);
-    w->size += 8;
+    if (at)
+        memcpy(at, &value, 8);
 }
 
 static inline void gbose__put_double(struct gbose__writer *w, double value)

@@ -200,9 +200,11 @@ static size_t find_name(int *found, const char *name, const char *(*at)(const vo
 
 size_t gbose__option_index(const gbose_info *info, const char *name)
 {
-    int found;
+    size_t i = 0;
 
-    return find_name(&found, name, option_name, info);
+    while (i < info->n_options && strcmp(info->options[i].name, name) != 0)
+        i++;
+    return i < info->n_options ? i : SIZE_MAX;
 }
 
 /* ---- whole specs ---- */

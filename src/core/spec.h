@@ -41,7 +41,7 @@ void gbose__write_double(char *buf, size_t capacity, double x);
 /* The number of insertions, deletions and substitutions between two names, of which 63 bytes are looked at. */
 size_t gbose__edit_distance(const char *a, const char *b);
 
-/* The position of an option, which must exist. */
+/* The position of the option of exactly this name; SIZE_MAX if there is none. */
 size_t gbose__option_index(const gbose_info *info, const char *name);
 
 #endif

@@ -14,33 +14,36 @@
  * `forget`. */
 #include "learners/options.h"
 #include "learners/orthogonal.h"
+#include "learners/survivors.h"
 
-static void decide(const gbose *g, struct gbose__round *round)
+static int init(gbose *g, gbose_error *err)
+{
+    (void)err;
+    return gbose__survivors_init(g);
+}
+
+static void decide(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
 {
     size_t k, l;
 
-    if (gbose__survivors(g, round) == 1)
+    if (gbose__survivors_find(g, in, round) == 1)
         return;
-    gbose__farthest(round, &k, &l);
-    gbose__ball_weights(round->pmf, &round->ball, round->image, round->live, round->n_live, round->stride, k,
-                        l);
-}
-
-static void explain(const gbose *g, struct gbose__round *round, size_t arm)
-{
-    if (round->n_live > 1)
-        gbose__centred_term(g, round, arm, 1, 1);
+    gbose__survivors_farthest(in, round, &k, &l);
+    gbose__ball_weights(round->pmf, &round->ball, round->image, round->live, round->n_live, in->stride, k, l);
 }
 
 static const gbose_option options[] = {
-    OPTION_GAMMA_WIDTH,       OPTION_LAMBDA_THEORY, OPTION_DELTA, OPTION_HORIZON,
-    OPTION_CENTRED_INTERCEPT, OPTION_FORGET,        OPTION_SEED,
+    OPTION_GAMMA_WIDTH, OPTION_LAMBDA_THEORY,     OPTION_DELTA,
+    OPTION_HORIZON,     OPTION_CENTRED_INTERCEPT, OPTIONS_OF_ALL,
 };
 
 const struct gbose__learner gbose__bose = {
-    .info = {"bose", "BOSE for any number of arms: filter, then play the weights of the enclosing ball",
-             options, GBOSE__COUNT(options)},
+    .info = GBOSE__INFO(
+        "bose", "BOSE for any number of arms: filter, then play the weights of the enclosing ball", options),
+    .own_size = sizeof(struct gbose__survivors),
     .ball = 1,
+    .init = init,
+    .prepare = gbose__orthogonal_prepare,
     .decide = decide,
-    .explain = explain,
+    .explain = gbose__orthogonal_explain,
 };

@@ -7,33 +7,34 @@
 #include "core/memory.h"
 #include "core/normal.h"
 
-static double scale2(const struct gbose__settings *set)
+static double scale2(const struct gbose__certified *c)
 {
-    return set->noise * set->noise + set->range * set->range;
+    return c->noise * c->noise + c->range * c->range;
 }
 
-double gbose__certified_baseline(const struct gbose__settings *set, double c)
+double gbose__certified_baseline(const struct gbose__certified *c, double baseline)
 {
-    return fmin(fmax(c, -set->range), set->range);
+    return fmin(fmax(baseline, -c->range), c->range);
 }
 
-double gbose__certified_weight(const struct gbose__settings *set, double p, double c)
+void gbose__certified_weights(const struct gbose__certified *c, double baseline, double *seen,
+                              double *expected)
 {
-    double M = set->range + fabs(c);
+    double M = c->range + fabs(baseline);
 
-    return (set->noise * set->noise + M * M * (1 + 2 * p / (1 - p)) / 3) / scale2(set);
+    *seen = (c->noise * c->noise + M * M / 3) / scale2(c);
+    *expected = 2 * M * M / 3 / scale2(c);
 }
 
-double gbose__certified_radius(const gbose *g)
+double gbose__certified_radius(const struct gbose__certified *c, const struct gbose__ridge *H)
 {
-    const struct gbose__ridge *H = &g->level;
-    double sum = -2 * gbose__log(g->set.delta);
+    double sum = -2 * gbose__log(c->delta);
 
     for (size_t j = 0; j < H->dim; j++) {
         double r = H->root[gbose__triangle_row(j) + j];
         sum -= gbose__log(H->lambda * r * r);
     }
-    return sqrt(scale2(&g->set) * fmax(sum, 0));
+    return sqrt(scale2(c) * fmax(sum, 0));
 }
 
 /* |x|, whose square may be too large for a double. */
@@ -50,9 +51,9 @@ static double norm(const double *x, size_t n)
     return most * sqrt(sum);
 }
 
-double gbose__certified_bound(const gbose *g, double radius, double *f)
+double gbose__certified_bound(const struct gbose__certified *c, const struct gbose__ridge *G,
+                              const struct gbose__ridge *H, double radius, double *f)
 {
-    const struct gbose__ridge *G = &g->model, *H = &g->level;
     double shrink;
 
     for (size_t j = 0; j < G->dim; j++) { /* G^-1 x = R'f */
@@ -61,7 +62,7 @@ double gbose__certified_bound(const gbose *g, double radius, double *f)
         f[j] = 0;
         gbose__kernels->axpy(f, fj, G->root + gbose__triangle_row(j), gbose__pad(j + 1));
     }
-    shrink = G->lambda * g->set.norm * norm(f, G->dim);
+    shrink = G->lambda * c->norm * norm(f, G->dim);
     for (size_t j = H->dim; j-- > 0;) { /* R'y = G^-1 x */
         const double *r = H->root + gbose__triangle_row(j);
         double y = f[j] / r[j];
@@ -72,16 +73,16 @@ double gbose__certified_bound(const gbose *g, double radius, double *f)
     return radius * norm(f, H->dim) + shrink;
 }
 
-double gbose__certified_width(const gbose *g, const double *x)
+double gbose__certified_width(const struct gbose__certified *c, const struct gbose__ridge *G,
+                              const struct gbose__ridge *H, const double *x)
 {
-    size_t stride = g->model.stride;
-    double *f = gbose__alloc(2 * stride, sizeof *f), bound;
+    double *f = gbose__alloc(2 * G->stride, sizeof *f), bound;
 
     if (!f)
         return INFINITY;
-    memcpy(f, x, g->dim * sizeof *f);
-    gbose__ridge_apply(&g->model, f + stride, f, NULL, 1);
-    bound = gbose__certified_bound(g, gbose__certified_radius(g), f + stride);
+    memcpy(f, x, G->dim * sizeof *f);
+    gbose__ridge_apply(G, f + G->stride, f, NULL, 1);
+    bound = gbose__certified_bound(c, G, H, gbose__certified_radius(c, H), f + G->stride);
     gbose__free(f);
     return bound;
 }

@@ -1,17 +1,18 @@
 /* The width of gbose-auto with width=certified: a confidence set for the orthogonal regression that holds at all times.
  *
- * A coin between b_k and b_l shows arm a with probability p, known before the draw, and X = b_a - bbar. Let F be all that
- * is known before the coin, c the baseline, fixed by F, and m = v + bbar'mu - c. Then r - c = X'mu + m + noise.
+ * Arm a is drawn with probabilities pi, known before the draw, and X = b_a - bbar, bbar = sum_i pi_i b_i. Let F be all
+ * that is known before the draw, c the baseline, fixed by F, and m = v + bbar'mu - c. Then r - c = X'mu + m + noise.
  * Assumed, given F:
  *
  *     noise   E exp(s noise) <= exp(s^2 R^2 / 2) for all s, whichever arm is drawn         option noise = R
  *     range   |v + b'mu| <= L for every arm; c is clipped to [-L, L], so |m| <= M = L + |c|   option range = L
  *     norm    |mu| <= N                                                                     option norm = N
  *
- * and v fixed by F: it may depend on all of the past and on the arms, not on the coin.
+ * and v fixed by F: it may depend on all of the past and on the arms, not on the draw.
  *
  *     G     = lambda I + sum X X'         theta = G^-1 sum X (r - c)
- *     Sigma = E[X X' | F] = p (1 - p) z z' with z = b_k - b_l; as X = (1 - p) z or its like, Sigma = p / (1 - p) X X'
+ *     Sigma = E[X X' | F] = sum_i pi_i (b_i - bbar)(b_i - bbar)'; for a coin between b_k and b_l it is p (1 - p) z z', where
+ *             z = b_k - b_l and X = (1 - p) z or -p z
  *     H     = h I + sum [(R^2 + M^2/3) X X' + (2 M^2/3) Sigma]
  *
  * With probability 1 - delta, for all rounds and all x:
@@ -27,8 +28,8 @@
  * is (h^d / det H)^(1/2) exp(S'H^-1 S / 2); by Ville's inequality it ever exceeds 1 / delta with probability at most
  * delta. Last, theta - mu = G^-1 S - lambda G^-1 mu.
  *
- * Here h = lambda K^2 with K^2 = R^2 + L^2, and H / K^2 is kept: a regression with prior lambda. Then g->model is G and
- * g->level is H / K^2; its det is that of the triangle R, H^-1 = R'R / K^2, and |u|_H = K |y| with R'y = u.
+ * Here h = lambda K^2 with K^2 = R^2 + L^2, and H / K^2 is kept: a regression with prior lambda. In the functions
+ * below G is that regression and H is H / K^2; its det is that of the triangle R, H^-1 = R'R / K^2, and |u|_H = K |y| with R'y = u.
  *
  * Rewards that come late. In the proof rounds are in the order of their draws. When those learned are the rounds up to
  * some draw, the bound is that of the proof, in whatever order they came. With rounds still pending it holds at all times
@@ -40,19 +41,29 @@
 #ifndef GBOSE_LEARNERS_CERTIFIED_H
 #define GBOSE_LEARNERS_CERTIFIED_H
 
-#include "learners/learner.h"
+#include "core/ridge.h"
 
-/* The baseline, clipped, and the weight of X X' in H / K^2 for an arm that was drawn with probability p < 1. */
-double gbose__certified_baseline(const struct gbose__settings *set, double c);
-double gbose__certified_weight(const struct gbose__settings *set, double p, double c);
+/* The assumptions, and the probability with which the bound may ever fail. */
+struct gbose__certified {
+    double noise, range, norm, delta;
+};
+
+/* The baseline c, clipped. */
+double gbose__certified_baseline(const struct gbose__certified *c, double baseline);
+
+/* The weights in H / K^2 of X X' (`seen`) and of Sigma (`expected`), for a clipped baseline: together at most 4. */
+void gbose__certified_weights(const struct gbose__certified *c, double baseline, double *seen,
+                              double *expected);
 
 /* What of the bound is the same for all x: K sqrt(log(det H / h^d) + 2 log(1 / delta)). */
-double gbose__certified_radius(const gbose *g);
+double gbose__certified_radius(const struct gbose__certified *c, const struct gbose__ridge *H);
 
-/* The bound for x, given f = R x of g->model, with zeros up to its stride; f is spoilt. */
-double gbose__certified_bound(const gbose *g, double radius, double *f);
+/* The bound for x, given f = R x of G, with zeros up to its stride; f is overwritten. */
+double gbose__certified_bound(const struct gbose__certified *c, const struct gbose__ridge *G,
+                              const struct gbose__ridge *H, double radius, double *f);
 
-/* The bound for an x of g->dim numbers. Allocates for the call; infinite, which is a bound too, when it cannot. */
-double gbose__certified_width(const gbose *g, const double *x);
+/* The bound for an x of G->dim numbers. Allocates for the call; infinite, which is a bound too, when it cannot. */
+double gbose__certified_width(const struct gbose__certified *c, const struct gbose__ridge *G,
+                              const struct gbose__ridge *H, const double *x);
 
 #endif

@@ -8,26 +8,39 @@
 #include "learners/linear.h"
 #include "learners/options.h"
 
-static void decide(const gbose *g, struct gbose__round *round)
-{
-    double epsilon = g->set.epsilon;
+struct own {
+    double epsilon;
+};
 
-    for (size_t i = 0; i < round->n; i++)
-        round->pmf[i] = epsilon / (double)round->n;
-    round->pmf[gbose__argmax(round->score, round->n)] += 1 - epsilon;
+static int init(gbose *g, gbose_error *err)
+{
+    struct own *own = g->own;
+
+    (void)err;
+    own->epsilon = gbose__learner_option(g, "epsilon")->number;
+    return gbose__linear_init(g);
+}
+
+static void decide(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
+{
+    const struct own *own = g->own;
+
+    for (size_t i = 0; i < in->n; i++)
+        round->pmf[i] = own->epsilon / (double)in->n;
+    round->pmf[gbose__argmax(in->score, in->n)] += 1 - own->epsilon;
 }
 
 static const gbose_option options[] = {
     {"epsilon", GBOSE_NUMBER, 0, 1, NULL, "0.1", "share of rounds in which any arm may be played"},
     OPTION_LAMBDA,
     OPTION_LINEAR_INTERCEPT,
-    OPTION_FORGET,
-    OPTION_SEED,
+    OPTIONS_OF_ALL,
 };
 
 const struct gbose__learner gbose__eps_greedy = {
-    .info = {"eps-greedy", "epsilon-greedy on ridge regression", options, GBOSE__COUNT(options)},
-    .linear = 1,
+    .info = GBOSE__INFO("eps-greedy", "epsilon-greedy on ridge regression", options),
+    .own_size = sizeof(struct own),
+    .init = init,
     .decide = decide,
     .explain = gbose__linear_explain,
 };

@@ -4,9 +4,9 @@
  *
  * Model: r = b_a'mu + v + noise, v arbitrary but the same for every arm of a round.
  *
- *   B          g->model, dim x dim        lambda I + sum X X'
- *   mu         g->model.mu, dim           B^-1 sum X r
- *   gamma      g->set.gamma               width of the confidence set
+ *   B          g->fit[0], dim x dim       lambda I + sum X X'
+ *   mu         g->fit[0].mu, dim          B^-1 sum X r
+ *   gamma      own->width.gamma           width of the confidence set
  *   A_t        round->live                the arms that survive the filter
  *   pi         round->pmf                 1/2 on each arm of the farthest pair
  *   X          the ticket's term          b_a - bbar, bbar = (b_k + b_l) / 2
@@ -17,28 +17,48 @@
  * offered; it gives up the paper's guarantee), `intercept` and `forget`. */
 #include "learners/options.h"
 #include "learners/orthogonal.h"
+#include "learners/survivors.h"
 
 enum { LONE_SKIP, LONE_HALF };
 
-static void decide(const gbose *g, struct gbose__round *round)
+struct own {
+    struct gbose__survivors width;
+    int lone;
+};
+
+static int init(gbose *g, gbose_error *err)
+{
+    struct own *own = g->own;
+
+    (void)err;
+    own->lone = gbose__learner_option(g, "lone")->word;
+    return gbose__survivors_init(g);
+}
+
+static void decide(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
 {
     size_t k, l;
 
-    if (gbose__survivors(g, round) == 1) /* line 6 */
+    if (gbose__survivors_find(g, in, round) == 1) /* line 6 */
         return;
-    gbose__farthest(round, &k, &l);      /* line 7 */
-    round->pmf[k] = round->pmf[l] = 0.5; /* line 8 */
+    gbose__survivors_farthest(in, round, &k, &l); /* line 7 */
+    round->pmf[k] = round->pmf[l] = 0.5;          /* line 8 */
 }
 
-static void explain(const gbose *g, struct gbose__round *round, size_t arm)
+static void explain(const gbose *g, const struct gbose__input *in, const double *pmf, size_t arm,
+                    struct gbose__ticket *to)
 {
-    if (round->n_live > 1) {
-        gbose__centred_term(g, round, arm, 1, 1); /* line 12 */
-    } else if (g->set.lone == LONE_HALF) {
-        for (size_t i = 0; i < g->dim; i++)
-            round->centre[i] = round->context[arm * round->stride + i] / 2;
-        gbose__term(g, round, 1, 1, round->centre);
+    const struct own *own = g->own;
+    double offset;
+
+    if (pmf[arm] < 1 || own->lone == LONE_SKIP) {
+        gbose__orthogonal_explain(g, in, pmf, arm, to); /* line 12 */
+        return;
     }
+    offset = gbose__orthogonal_offset(g, in, arm, to);
+    for (size_t k = 0; k < g->dim; k++)
+        to->x[k] = gbose__context(in, arm)[k] / 2;
+    gbose__ticket_term(to, 0, 1, 1, offset, to->x);
 }
 
 static const gbose_option options[] = {
@@ -48,14 +68,16 @@ static const gbose_option options[] = {
     OPTION_HORIZON,
     OPTION_CENTRED_INTERCEPT,
     {"lone", GBOSE_WORD, 0, 0, "skip|half", "skip",
-     "what a round with one survivor teaches: nothing, as in the paper, or X = b_a / 2"},
-    OPTION_FORGET,
-    OPTION_SEED,
+     "what a round teaches in which one arm was certain: nothing, as in the paper, or X = b_a / 2"},
+    OPTIONS_OF_ALL,
 };
 
 const struct gbose__learner gbose__gbose = {
-    .info = {"gbose", "GBOSE: filter the arms, then toss a coin between the two farthest apart", options,
-             GBOSE__COUNT(options)},
+    .info = GBOSE__INFO("gbose", "GBOSE: filter the arms, then toss a coin between the two farthest apart",
+                        options),
+    .own_size = sizeof(struct own),
+    .init = init,
+    .prepare = gbose__orthogonal_prepare,
     .decide = decide,
     .explain = explain,
 };

@@ -33,11 +33,11 @@
  *    f = 0.3 s_min h sqrt(1 + 4 log+ (u / 2)) max(1, u / 60).
  * 7. Propensity. The coin's better arm has Phi(lead / f), as in Thompson sampling.
  *
- *   O          g->model        lambda I + sum w X X'; gbose_coef() is its estimate, unbiased
- *   E          g->level        lambda I + sum w^2 x x'; dim 0 with safe=1
- *   H          g->level        in E's place with width=certified
+ *   O          g->fit[O]       lambda I + sum w X X'; gbose_coef() is its estimate, unbiased
+ *   E          g->fit[E]       lambda I + sum w^2 x x'; not there with safe=1
+ *   H          g->fit[H]       in E's place with width=certified
  *   pi         round->pmf      on the pair
- *   trackers   g->own          behind the NUMBERS below
+ *   trackers   g->state        behind the struct `state` below
  *
  * safe=1: E, and with it every round with one survivor, is never used; the estimate that chooses is O.
  * width=certified: as safe=1, but all weights are 1, and the filter's width is a bound that is proved
@@ -48,12 +48,14 @@
  * repetitions of seed 101 (docs/learners/gbose-auto.md). */
 #include "learners/options.h"
 #include "learners/orthogonal.h"
+#include "learners/survivors.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/arms.h"
 #include "core/kernels.h"
+#include "core/memory.h"
 #include "core/normal.h"
 #include "learners/certified.h"
 #include "learners/trackers.h"
@@ -88,35 +90,46 @@
 #define SCALE_FORGET 0.999
 #define REACTION_MOST 2.0
 #define ROUND_FORGET                                                                                         \
-    (1 - 1.0 / 16384)    /* of the round's features: hardly, so that slopes keep their meaning */
-#define ROUNDING 1e-9    /* far more than an image's relative error */
-#define SCORE_MOST 1e250 /* beyond this no digit of a score is left */
-#define E_MOST 1e140     /* residuals are clipped to this: their squares are then finite */
+    (1 - 1.0 / 16384) /* of the round's features: hardly, so that slopes keep their meaning */
+#define ROUNDING 1e-9 /* far more than an image's relative error */
+#define E_MOST 1e140  /* residuals are clipped to this: their squares are then finite */
 
-/* g->own: these numbers, mean and variance of the round's features, padded, the trackers' (learners/trackers.h), then what
- * gbose_diagnose() rests on (learners/watch.h). */
-enum {
-    COINS,  /* learned */
-    USE_E,  /* 1: E chooses */
-    CLOCK,  /* sum of E's weights, forgetting as the regressions do */
-    LEADER, /* which tracker */
-    D,
-    S, /* sums of e^2 and of 1, discounted: short, long. e is by the baseline in the ticket, for O */
-    S_N,
-    S_LONG,
-    S_LONG_N,
-    S_MIN, /* squared */
-    E_S,   /* the same for E: e is by the baseline of the time of learning */
-    E_S_N,
-    E_S_LONG,
-    E_S_LONG_N,
-    E_S_MIN,
-    S_COIN, /* as S, in rounds with a coin */
-    S_COIN_N,
-    SCORE2, /* discounted mean of m^2, which scores are scaled by as features */
-    ROUNDS, /* learned */
-    NUMBERS
+/* The regressions. */
+enum { O, E, H = E };
+
+struct own {
+    int safe;
+    int certified;                 /* width=certified */
+    size_t round;                  /* features of the round */
+    double forget;                 /* of the regressions */
+    struct gbose__certified bound; /* the assumptions of width=certified */
+    double *b;                     /* two rows, for learn to work in: the context played, and one more */
+    double *row;
 };
+
+/* The size of recent residuals e, and the least that it was: sums of e^2 and of 1, discounted. */
+struct scale {
+    double sum, n;
+    double long_sum, long_n;
+    double min; /* s_min^2 */
+};
+
+/* What the learner has learned beside its regressions: the beginning of g->state. It is followed by the mean and the
+ * variance of each feature of the round, then the trackers (learners/trackers.h), then what gbose_diagnose() rests on
+ * (learners/watch.h). All of it is doubles, which are saved as they are. */
+struct state {
+    double coins;  /* rounds learned in which the arm was not certain */
+    double use_E;  /* 1: E chooses */
+    double clock;  /* sum of E's weights, forgetting as the regressions do */
+    double leader; /* which tracker */
+    double D;
+    struct scale by_ticket;  /* of residuals by the baseline in the ticket, for O */
+    struct scale by_present; /* of residuals by the baseline at the time of learning, for E */
+    double coin_sum, coin_n; /* sums of e^2 (by the ticket) and of 1 over the coins, discounted */
+    double best_square;      /* discounted mean of m^2, by which scores are scaled as features */
+    double rounds;           /* learned */
+};
+enum { STATE_NUMBERS = sizeof(struct state) / sizeof(double) };
 
 /* The note in a ticket: these, the features of the round as the caller gave them, then b_a, X and, if there is an E,
  * b_best, of dim numbers each. */
@@ -143,41 +156,109 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
+static struct state *state_of(const gbose *g)
+{
+    return (struct state *)g->state;
+}
+
 static int has_E(const gbose *g)
 {
-    return !g->set.safe && !g->set.certified;
+    const struct own *own = g->own;
+
+    return !own->safe && !own->certified;
+}
+
+static int uses_E(const gbose *g)
+{
+    return state_of(g)->use_E > 0;
+}
+
+/* Doubles of the state before the trackers begin. */
+static size_t numbers(const gbose *g)
+{
+    return gbose__pad(STATE_NUMBERS + 2 * g->round_features);
+}
+
+static struct gbose__trackers trackers_in(const gbose *g, double *state)
+{
+    return (struct gbose__trackers){g->dim, g->round_features, state + numbers(g)};
 }
 
 static struct gbose__trackers trackers(const gbose *g)
 {
-    return (struct gbose__trackers){g->dim, g->set.round, g->own + gbose__pad(NUMBERS + 2 * g->set.round)};
+    return trackers_in(g, g->state);
 }
 
-static size_t numbers(const gbose *g)
+static struct gbose__watch watch_in(const gbose *g, double *state)
 {
-    return gbose__pad(NUMBERS + 2 * g->set.round) + gbose__trackers_size(g->dim, g->set.round) +
-           gbose__watch_size(g->dim);
+    return (struct gbose__watch){g->dim,
+                                 state + numbers(g) + gbose__trackers_size(g->dim, g->round_features)};
 }
 
 static struct gbose__watch watch(const gbose *g)
 {
-    return (struct gbose__watch){g->dim, g->own + g->n_own - gbose__watch_size(g->dim)};
+    return watch_in(g, g->state);
 }
 
-static int init(gbose *g)
+static int read_options(gbose *g, gbose_error *err)
 {
-    struct gbose__trackers t = trackers(g);
+    struct own *own = g->own;
 
-    g->own[USE_E] = has_E(g);
+    own->safe = (int)gbose__learner_option(g, "safe")->integer;
+    own->certified = gbose__learner_option(g, "width")->word == 1;
+    own->round = (size_t)gbose__learner_option(g, "round")->integer;
+    own->forget = gbose__learner_option(g, "forget")->number;
+    own->bound.noise = gbose__learner_option(g, "noise")->number;
+    own->bound.range = gbose__learner_option(g, "range")->number;
+    own->bound.norm = gbose__learner_option(g, "norm")->number;
+    own->bound.delta = gbose__learner_option(g, "delta")->number;
+    if (own->certified && own->forget < 1)
+        return gbose__fail(err, GBOSE_ESPEC, "width=certified has no proof for forget=%g; it needs forget=1",
+                           own->forget);
+    return GBOSE_OK;
+}
+
+static int init(gbose *g, gbose_error *err)
+{
+    struct own *own = g->own;
+    double lambda = gbose__learner_option(g, "lambda")->number;
+    struct gbose__trackers t;
+    int rc = read_options(g, err);
+
+    if (rc)
+        return rc;
+    g->round_features = own->round;
+    g->max_terms = 0;
+    g->max_terms_per_arm = own->certified ? 1 : 0; /* for H */
+    g->note_words = NOTE + (has_E(g) ? 3 : 2) * g->dim + own->round;
+    rc = gbose__learner_fit(g, g->dim, lambda);
+    if (!rc && (has_E(g) || own->certified))
+        rc = gbose__learner_fit(g, g->dim, lambda);
+    if (!rc)
+        rc = gbose__learner_state(g, numbers(g) + gbose__trackers_size(g->dim, own->round) +
+                                         gbose__watch_size(g->dim));
+    if (rc)
+        return rc;
+    own->b = gbose__alloc(2 * g->fit[O].stride, sizeof(double));
+    if (!own->b)
+        return GBOSE_ENOMEM;
+    own->row = own->b + g->fit[O].stride;
+    state_of(g)->use_E = has_E(g);
+    t = trackers(g);
     gbose__trackers_init(&t);
-    if (!has_E(g) && !g->set.certified)
-        return GBOSE_OK;
-    return gbose__ridge_init(&g->level, g->dim, g->set.lambda, g->set.forget); /* E, or H */
+    return GBOSE_OK;
+}
+
+static void clear(gbose *g)
+{
+    struct own *own = g->own;
+
+    gbose__free(own->b);
 }
 
 static const struct gbose__ridge *in_use(const gbose *g)
 {
-    return g->own[USE_E] > 0 ? &g->level : &g->model;
+    return &g->fit[uses_E(g) ? E : O];
 }
 
 /* A feature, scaled by the root of the mean square of what came before. The first one ever is of size 1. */
@@ -190,22 +271,22 @@ static double scaled(double value, double mean_square)
 
 static void features(const gbose *g, double *phi, double best, double clock, const double *round)
 {
-    const double *mean = g->own + NUMBERS, *variance = mean + g->set.round;
+    const double *mean = g->state + STATE_NUMBERS, *variance = mean + g->round_features;
 
-    phi[GBOSE__PHI_BEST] = scaled(best, g->own[SCORE2]);
+    phi[GBOSE__PHI_BEST] = scaled(best, state_of(g)->best_square);
     phi[GBOSE__PHI_TIME] = clock / TREND_SCALE;
     phi[GBOSE__PHI_ROOT] = sqrt(fabs(phi[GBOSE__PHI_BEST]));
-    for (size_t i = 0; i < g->set.round; i++)
+    for (size_t i = 0; i < g->round_features; i++)
         phi[GBOSE__PHI_ROUND + i] = variance[i] > 0 ? scaled(round[i] - mean[i], variance[i]) : 0;
 }
 
 /* Mean and variance of the round's features, each discounted; at first they are those of all rounds. */
 static void update_round_scales(gbose *g, const double *round)
 {
-    double *mean = g->own + NUMBERS, *variance = mean + g->set.round;
-    double share = fmax(1 / (g->own[ROUNDS] + 1), 1 - ROUND_FORGET);
+    double *mean = g->state + STATE_NUMBERS, *variance = mean + g->round_features;
+    double share = fmax(1 / (state_of(g)->rounds + 1), 1 - ROUND_FORGET);
 
-    for (size_t i = 0; i < g->set.round; i++) {
+    for (size_t i = 0; i < g->round_features; i++) {
         double off = round[i] - mean[i];
         mean[i] += share * off;
         variance[i] = (1 - share) * (variance[i] + share * off * off);
@@ -214,30 +295,29 @@ static void update_round_scales(gbose *g, const double *round)
 
 /* ---- a decision ---- */
 
-/* `of` is S or E_S. */
-static double s2(const gbose *g, size_t of)
+/* s^2 */
+static double recent(const struct scale *scale)
 {
-    const double *s = g->own + of - S;
-
-    return s[S_N] > 0 ? s[S] / s[S_N] : 0;
+    return scale->n > 0 ? scale->sum / scale->n : 0;
 }
 
-static double weight(const gbose *g, size_t of)
+static double weight(const gbose *g, const struct scale *scale)
 {
-    double now = s2(g, of), room = S_ROOM * g->own[of + S_MIN - S];
+    const struct own *own = g->own;
+    double now = recent(scale), room = S_ROOM * scale->min;
 
-    return g->own[ROUNDS] > FEW && now > room && !g->set.certified ? room / now : 1;
+    return state_of(g)->rounds > FEW && now > room && !own->certified ? room / now : 1;
 }
 
 /* In units of the filter: infinite before the first residual. */
 static double sigma(const gbose *g)
 {
-    const double *own = g->own;
-    size_t of = own[USE_E] > 0 ? E_S : S;
+    const struct state *state = state_of(g);
+    const struct scale *scale = uses_E(g) ? &state->by_present : &state->by_ticket;
 
-    if (!(own[ROUNDS] > 0))
+    if (!(state->rounds > 0))
         return GBOSE__LARGEST;
-    return sqrt(own[ROUNDS] > FEW ? own[of + S_MIN - S] : s2(g, of));
+    return sqrt(state->rounds > FEW ? scale->min : recent(scale));
 }
 
 /* f(h) / h where u is small: it is nowhere less. */
@@ -245,17 +325,17 @@ static double least_slope(const gbose *g)
 {
     double kappa = KAPPA_O;
 
-    if (g->own[USE_E] > 0)
-        kappa = KAPPA_E * clip(larger(RAMP_LEAST, (g->own[ROUNDS] + 1) / (RAMP * (double)g->dim)), 1);
+    if (uses_E(g))
+        kappa = KAPPA_E * clip(larger(RAMP_LEAST, (state_of(g)->rounds + 1) / (RAMP * (double)g->dim)), 1);
     return kappa * sigma(g);
 }
 
-/* How many times that it is at h. */
+/* f(h) / h relative to its minimum: 1 where rounds teach all directions alike, larger where they do not. */
 static double rise(const gbose *g, double h)
 {
-    double u = h * h * (g->own[CLOCK] + 1) / (double)g->dim;
+    double u = h * h * (state_of(g)->clock + 1) / (double)g->dim;
 
-    if (g->own[USE_E] > 0)
+    if (uses_E(g))
         return larger(1, u / CALM);
     return larger(1, u / CALM_O) * (u > CALM ? sqrt(1 + LOG_O * gbose__log(u / CALM)) : 1);
 }
@@ -266,12 +346,28 @@ static double width(const gbose *g, double h)
     return rise(g, h) * least_slope(g) * h;
 }
 
-/* Those of the `count` arms in round->live that are at most f behind the best one, `square` being their squared
- * distances from it: h is at most reach (distance + error). Most are told by f's least slope. */
-static size_t keep_near(const gbose *g, struct gbose__round *round, size_t best, size_t count, double reach,
-                        double error)
+/* The scores by the estimate in use. */
+static const double *scores_in_use(const gbose *g, const struct gbose__input *in)
 {
-    const double *score = round->aside, *square = round->arms.square;
+    return uses_E(g) ? in->other_score : in->score;
+}
+
+/* other_score: the scores by E, or zeros. */
+static int prepare(const gbose *g, struct gbose__input *in)
+{
+    if (has_E(g))
+        gbose__kernels->dots(in->other_score, in->context, g->fit[E].mu, in->n, in->stride);
+    else
+        memset(in->other_score, 0, in->n * sizeof *in->other_score);
+    return gbose__kernels->within(in->other_score, in->n, GBOSE__MAX_SCORE) ? GBOSE_OK : GBOSE_ENUMERIC;
+}
+
+/* Those of the `count` arms in round->live that are at most f behind the best one, `square` being their squared
+ * distances from it: h is at most reach (distance + error). f's least slope decides for most of them. */
+static size_t keep_near(const gbose *g, const double *score, struct gbose__round *round, size_t best,
+                        size_t count, double reach, double error)
+{
+    const double *square = round->arms.square;
     double slope = least_slope(g);
     size_t kept = 0;
 
@@ -285,37 +381,43 @@ static size_t keep_near(const gbose *g, struct gbose__round *round, size_t best,
     return kept;
 }
 
-/* How far arm j may be behind arm i for sure; radius: of the bound (learners/certified.h). */
-static double certified_width(const gbose *g, struct gbose__round *round, double radius, size_t i, size_t j)
+/* How far arm j may provably be behind arm i; radius: of the bound (learners/certified.h). */
+static double certified_width(const gbose *g, const struct gbose__input *in, struct gbose__round *round,
+                              double radius, size_t i, size_t j)
 {
-    const double *a = round->image + i * round->stride, *b = round->image + j * round->stride;
+    const struct own *own = g->own;
+    const double *a = round->image + i * in->stride, *b = round->image + j * in->stride;
 
-    for (size_t k = 0; k < round->stride; k++)
+    for (size_t k = 0; k < in->stride; k++)
         round->matrix[k] = a[k] - b[k];
-    return gbose__certified_bound(g, radius, round->matrix);
+    return gbose__certified_bound(&own->bound, &g->fit[O], &g->fit[H], radius, round->matrix);
 }
 
-/* The arms that are not behind the best one for sure. */
-static void certified_survivors(const gbose *g, struct gbose__round *round, size_t best)
+/* The arms that are not provably behind the best one. */
+static void certified_survivors(const gbose *g, const struct gbose__input *in, struct gbose__round *round,
+                                size_t best)
 {
-    double radius = gbose__certified_radius(g);
+    const struct own *own = g->own;
+    const double *score = scores_in_use(g, in);
+    double radius = gbose__certified_radius(&own->bound, &g->fit[H]);
 
-    gbose__ridge_apply(&g->model, round->image, round->context, NULL, round->n);
+    gbose__round_images(g, in, round);
     round->n_live = 0;
-    for (size_t i = 0; i < round->n; i++)
-        if (i == best || !(round->aside[best] - round->aside[i] > certified_width(g, round, radius, best, i)))
+    for (size_t i = 0; i < in->n; i++)
+        if (i == best || !(score[best] - score[i] > certified_width(g, in, round, radius, best, i)))
             round->live[round->n_live++] = i;
 }
 
 /* The best arm and the survivor farthest from it; there must be two. */
-static void with_best(const struct gbose__round *round, size_t best, size_t *k, size_t *l)
+static void with_best(const struct gbose__input *in, const struct gbose__round *round, size_t best, size_t *k,
+                      size_t *l)
 {
     double most = -1;
 
     *k = best;
     for (size_t i = 0; i < round->n_live; i++) {
-        double h2 = gbose__distance2(round->image + best * round->stride,
-                                     round->image + round->live[i] * round->stride, round->stride);
+        double h2 = gbose__distance2(round->image + best * in->stride,
+                                     round->image + round->live[i] * in->stride, in->stride);
         if (round->live[i] != best && !(h2 <= most)) {
             most = h2;
             *l = round->live[i];
@@ -324,152 +426,181 @@ static void with_best(const struct gbose__round *round, size_t best, size_t *k, 
 }
 
 /* The arms that are at most f behind the best one. R is at most reach, so that contexts alone rule most of them
- * out, and images, dim times as dear, are formed of the rest. */
-static void survivors(const gbose *g, struct gbose__round *round, size_t best)
+ * out, and images, which cost dim times as much, are formed of the rest. */
+static void survivors(const gbose *g, const struct gbose__input *in, struct gbose__round *round, size_t best)
 {
-    const struct gbose__ridge *in = in_use(g);
-    const double *context = round->context + best * round->stride;
-    double norm = sqrt(gbose__dot(context, context, round->stride)), *square = round->arms.square;
-    size_t count = round->n, even = 0;
+    const struct gbose__ridge *fit = in_use(g);
+    const double *score = scores_in_use(g, in), *context = gbose__context(in, best);
+    double norm = sqrt(gbose__dot(context, context, in->stride)), *square = round->arms.square;
+    size_t count = in->n, even = 0;
 
-    for (size_t i = 0; i < round->n; i++) {
+    for (size_t i = 0; i < in->n; i++) {
         round->live[i] = i;
-        even += round->aside[i] == round->aside[best];
+        even += score[i] == score[best];
     }
-    if (even < round->n) {
-        gbose__kernels->squares(square, round->context, NULL, context, count, round->stride);
-        count = keep_near(g, round, best, count, in->reach * (1 + ROUNDING), ROUNDING * norm);
+    if (even < in->n) {
+        gbose__kernels->squares(square, in->context, NULL, context, count, in->stride);
+        count = keep_near(g, score, round, best, count, fit->reach * (1 + ROUNDING), ROUNDING * norm);
     }
     if (count > 1)
-        gbose__ridge_apply(in, round->image, round->context, round->live, count);
-    if (count > 1 && even < round->n) {
-        gbose__kernels->squares(square, round->image, round->live, round->image + best * round->stride, count,
-                                round->stride);
-        count = keep_near(g, round, best, count, 1, 0);
+        gbose__ridge_apply(fit, round->image, in->context, round->live, count);
+    if (count > 1 && even < in->n) {
+        gbose__kernels->squares(square, round->image, round->live, round->image + best * in->stride, count,
+                                in->stride);
+        count = keep_near(g, score, round, best, count, 1, 0);
     }
     round->n_live = count;
 }
 
-static void decide(const gbose *g, struct gbose__round *round)
+/* Two of the survivors, the better one first. */
+static void choose_pair(const gbose *g, const struct gbose__input *in, const struct gbose__round *round,
+                        size_t best, size_t *k, size_t *l)
 {
-    double lead, h, p = 0.5;
-    size_t best, k, l;
+    const struct own *own = g->own;
+    const double *score = scores_in_use(g, in);
 
-    /* aside: scores by the estimate in use; swing: those by E */
-    memset(round->pmf, 0, round->n * sizeof *round->pmf);
-    if (has_E(g))
-        gbose__kernels->dots(round->swing, round->context, g->level.mu, round->n, round->stride);
+    if (own->certified)
+        with_best(in, round, best, k, l);
     else
-        memset(round->swing, 0, round->n * sizeof *round->swing);
-    memcpy(round->aside, g->own[USE_E] > 0 ? round->swing : round->score, round->n * sizeof *round->aside);
-    if (!gbose__kernels->within(round->swing, round->n, SCORE_MOST))
-        return; /* no probabilities, and the decision is refused */
-    best = gbose__argmax(round->aside, round->n);
-    if (g->set.certified)
-        certified_survivors(g, round, best);
+        gbose__survivors_farthest(in, round, k, l);
+    if (score[*l] > score[*k]) {
+        size_t swap = *k;
+        *k = *l;
+        *l = swap;
+    }
+}
+
+static void decide(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
+{
+    const struct own *own = g->own;
+    const double *score = scores_in_use(g, in);
+    double lead, h, p = 0.5;
+    size_t best = gbose__argmax(score, in->n), k, l;
+
+    memset(round->pmf, 0, in->n * sizeof *round->pmf);
+    if (own->certified)
+        certified_survivors(g, in, round, best);
     else
-        survivors(g, round, best);
+        survivors(g, in, round, best);
     if (round->n_live == 1) {
         round->pmf[best] = 1;
         return;
     }
-    if (g->set.certified)
-        with_best(round, best, &k, &l);
-    else
-        gbose__farthest(round, &k, &l);
-    if (round->aside[l] > round->aside[k]) {
-        size_t swap = k;
-        k = l;
-        l = swap;
-    }
-    round->live[0] = k;
-    round->live[1] = l;
-    round->n_live = 2;
-    lead = round->aside[k] - round->aside[l];
+    choose_pair(g, in, round, best, &k, &l);
+    lead = score[k] - score[l];
     if (lead > 0) {
-        h = sqrt(gbose__distance2(round->image + k * round->stride, round->image + l * round->stride,
-                                  round->stride));
+        h = sqrt(gbose__distance2(round->image + k * in->stride, round->image + l * in->stride, in->stride));
         p = gbose__normal_cdf(lead / width(g, h));
     }
     round->pmf[k] = p < P_MOST ? p : P_MOST; /* a NaN, when lead and width overflow, is P_MOST too */
     round->pmf[l] = 1 - round->pmf[k];
 }
 
-/* By pi, whose arms are what is left in round->live. */
-static double mean_of(const struct gbose__round *round, const double *score)
+static double mean_of(const double *pmf, const double *score, size_t n)
 {
     double sum = 0;
 
-    for (size_t a = 0; a < round->n_live; a++)
-        sum += round->pmf[round->live[a]] * score[round->live[a]];
+    for (size_t i = 0; i < n; i++)
+        if (pmf[i] > 0)
+            sum += pmf[i] * score[i];
     return sum;
 }
 
 /* v', by the leading tracker. */
 static double reaction(const gbose *g, const struct gbose__tracker *leader, const double *phi)
 {
-    double slope = gbose__tracker_slope(leader, phi, in_use(g)->mu), scale = sqrt(g->own[SCORE2]);
+    double slope = gbose__tracker_slope(leader, phi, in_use(g)->mu), scale = sqrt(state_of(g)->best_square);
 
     return slope != 0 && scale > 0 ? clip(slope / scale, REACTION_MOST) : 0;
 }
 
-static void explain(const gbose *g, struct gbose__round *round, size_t arm)
+/* How many arms have a positive probability, and one of them that is not `arm`. */
+static size_t count_possible(const double *pmf, size_t n, size_t arm, size_t *other)
 {
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (pmf[i] > 0) {
+            count++;
+            if (i != arm)
+                *other = i;
+        }
+    return count;
+}
+
+/* What H learns (learners/certified.h): X X', and Sigma = sum_i pi_i (b_i - bbar)(b_i - bbar)', which for a coin is
+ * p (1 - p) z z' with z = b_a - b_other = X / (1 - p). */
+static void explain_H(const gbose *g, const struct gbose__input *in, const double *pmf, size_t arm,
+                      double baseline, struct gbose__ticket *to)
+{
+    const struct own *own = g->own;
+    double seen, expected, p = pmf[arm];
+    size_t other = arm;
+
+    gbose__certified_weights(&own->bound, baseline, &seen, &expected);
+    if (count_possible(pmf, in->n, arm, &other) == 2) {
+        for (size_t k = 0; k < in->stride; k++)
+            to->x[k] = gbose__context(in, arm)[k] - gbose__context(in, other)[k];
+        gbose__ticket_term(to, H, (1 - p) * ((1 - p) * seen + p * expected), 0, 0, to->x);
+        return;
+    }
+    for (size_t i = 0; i < in->n; i++)
+        if (pmf[i] > 0) {
+            gbose__orthogonal_centred(to->x, in, pmf, i);
+            gbose__ticket_term(to, H, pmf[i] * expected + (i == arm ? seen : 0), 0, 0, to->x);
+        }
+}
+
+static void explain(const gbose *g, const struct gbose__input *in, const double *pmf, size_t arm,
+                    struct gbose__ticket *to)
+{
+    const struct own *own = g->own;
+    const struct state *state = state_of(g);
+    const double *score = scores_in_use(g, in);
     struct note note = {0};
     struct gbose__trackers t = trackers(g);
-    struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
-    size_t best = gbose__argmax(round->aside, round->n);
-    const double *b = round->context + arm * round->stride, *b_best = round->context + best * round->stride;
-    double *bhat = round->matrix, *x = round->centre, phi[GBOSE__MAX_PHI], rhat, seen, mean_O, mean_E;
+    struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)state->leader);
+    size_t best = gbose__argmax(score, in->n);
+    double *bhat = to->centre, phi[GBOSE__MAX_PHI], rhat, seen, mean_O, mean_E;
 
-    note.clock = (double)g->model.steps;
-    note.best = clip(round->aside[best], E_MOST);
-    features(g, phi, note.best, note.clock, round->feature);
+    note.clock = (double)g->fit[O].steps;
+    note.best = clip(score[best], E_MOST);
+    features(g, phi, note.best, note.clock, in->round);
     rhat = clip(gbose__tracker_predict(&leader, phi, bhat), GBOSE_MAX_INPUT);
-    if (!gbose__kernels->within(bhat, round->stride, GBOSE_MAX_INPUT))
-        for (size_t i = 0; i < round->stride; i++)
+    if (!gbose__kernels->within(bhat, in->stride, GBOSE_MAX_INPUT))
+        for (size_t i = 0; i < in->stride; i++)
             bhat[i] = clip(bhat[i], GBOSE_MAX_INPUT);
-    seen = gbose__dot(bhat, in_use(g)->mu, round->stride);
+    seen = gbose__dot(bhat, in_use(g)->mu, in->stride);
     note.vhat = clip(rhat - seen, GBOSE_MAX_INPUT);
-    note.score = clip(round->aside[arm], E_MOST);
-    note.w = weight(g, S);
-    mean_O = mean_of(round, round->score);
-    mean_E = mean_of(round, round->swing);
-    note.base = clip(g->own[USE_E] > 0 ? mean_E : mean_O, E_MOST);
+    note.score = clip(score[arm], E_MOST);
+    note.w = weight(g, &state->by_ticket);
+    mean_O = mean_of(pmf, in->score, in->n);
+    mean_E = mean_of(pmf, in->other_score, in->n);
+    note.base = clip(uses_E(g) ? mean_E : mean_O, E_MOST);
     note.base_O = clip(mean_O, GBOSE_MAX_INPUT);
-    note.x_O = clip(round->score[arm] - mean_O, E_MOST);
-    note.x_E = clip(round->swing[arm] - mean_E, E_MOST);
-    note.p = round->pmf[arm];
+    note.x_O = clip(in->score[arm] - mean_O, E_MOST);
+    note.x_E = clip(in->other_score[arm] - mean_E, E_MOST);
+    note.p = pmf[arm];
 
-    if (note.p < 1) {
-        size_t other = round->live[arm == round->live[0]];
-        const double *b_other = round->context + other * round->stride;
-
-        for (size_t j = 0; j < round->stride; j++)
-            x[j] = round->pmf[other] * (b[j] - b_other[j]);
-    } else {
-        memset(x, 0, round->stride * sizeof *x);
-    }
-    gbose__put_doubles(&round->writer, (const double *)&note, NOTE);
-    gbose__put_doubles(&round->writer, round->feature, g->set.round);
-    gbose__put_doubles(&round->writer, b, g->dim);
-    gbose__put_doubles(&round->writer, x, g->dim);
+    if (own->certified && note.p < 1)
+        explain_H(g, in, pmf, arm, gbose__certified_baseline(&own->bound, note.vhat + note.base_O), to);
+    if (note.p < 1)
+        gbose__orthogonal_centred(to->x, in, pmf, arm);
+    else
+        memset(to->x, 0, in->stride * sizeof *to->x);
+    gbose__put_doubles(&to->writer, (const double *)&note, NOTE);
+    gbose__put_doubles(&to->writer, in->round, g->round_features);
+    gbose__put_doubles(&to->writer, gbose__context(in, arm), g->dim);
+    gbose__put_doubles(&to->writer, to->x, g->dim);
     if (has_E(g))
-        gbose__put_doubles(&round->writer, b_best, g->dim);
+        gbose__put_doubles(&to->writer, gbose__context(in, best), g->dim);
 }
 
 /* ---- a reward ---- */
 
-static size_t note_words(const gbose *g)
-{
-    return NOTE + (has_E(g) ? 3 : 2) * g->dim + g->set.round;
-}
-
-/* Leaves b_a, X and b_best where learn() wants them. */
 static int note_is_sane(const gbose *g, struct gbose__reader r)
 {
     struct note note;
-    double *b = g->spare, round[GBOSE__MAX_ROUND];
     int fine;
 
     gbose__get_doubles(&r, (double *)&note, NOTE);
@@ -478,27 +609,35 @@ static int note_is_sane(const gbose *g, struct gbose__reader r)
     fine &= note.clock >= 0 && note.clock <= 1e18;
     fine &= fabs(note.score) <= E_MOST && fabs(note.base) <= E_MOST && fabs(note.x_O) <= E_MOST &&
             fabs(note.x_E) <= E_MOST && fabs(note.best) <= E_MOST;
-    gbose__get_doubles(&r, round, g->set.round);
-    fine &= gbose__kernels->within(round, g->set.round, GBOSE_MAX_INPUT);
-    gbose__get_doubles(&r, b, g->dim);
-    fine &= gbose__kernels->within(b, g->model.stride, GBOSE_MAX_INPUT);
-    gbose__get_doubles(&r, g->model.x, g->dim);
-    fine &= gbose__kernels->within(g->model.x, g->model.stride, 2 * GBOSE_MAX_INPUT);
-    if (has_E(g)) {
-        gbose__get_doubles(&r, g->level.x, g->dim);
-        fine &= gbose__kernels->within(g->level.x, g->level.stride, GBOSE_MAX_INPUT);
-    }
+    fine = fine && gbose__ticket_within(&r, g->round_features, GBOSE_MAX_INPUT);
+    fine = fine && gbose__ticket_within(&r, g->dim, GBOSE_MAX_INPUT);                /* b_a */
+    fine = fine && gbose__ticket_within(&r, g->dim, 2 * GBOSE_MAX_INPUT);            /* X */
+    fine = fine && (!has_E(g) || gbose__ticket_within(&r, g->dim, GBOSE_MAX_INPUT)); /* b_best */
     return fine && !r.bad;
 }
 
-/* Every tracker meets the round; who leads afterwards. x is scratch for a row. */
+/* The note, with the features of the round in `round`, b_a in own->b, X in fit[O].x and b_best in fit[E].x. */
+static void read_note(gbose *g, struct gbose__reader r, struct note *note, double *round)
+{
+    struct own *own = g->own;
+
+    gbose__get_doubles(&r, (double *)note, NOTE);
+    gbose__get_doubles(&r, round, g->round_features);
+    gbose__get_doubles(&r, own->b, g->dim);
+    gbose__get_doubles(&r, g->fit[O].x, g->dim);
+    if (has_E(g))
+        gbose__get_doubles(&r, g->fit[E].x, g->dim);
+}
+
+/* Update every tracker, then pick the leader. x is scratch for a row. */
 static void update_trackers(gbose *g, const struct note *note, const double *round, const double *b,
                             double reward, double *x)
 {
     struct gbose__trackers t = trackers(g);
     struct gbose__tracker v = gbose__tracker_at(&t, 0);
-    double *own = g->own, phi[GBOSE__MAX_PHI], rows[GBOSE__MAX_SEEN], *seen = rows;
-    size_t count = gbose__trackers_count(t.round), leader = (size_t)own[LEADER], best = leader;
+    struct state *state = state_of(g);
+    double phi[GBOSE__MAX_PHI], rows[GBOSE__MAX_SEEN], *seen = rows;
+    size_t count = gbose__trackers_count(t.round), leader = (size_t)state->leader, best = leader;
     const double *least = NULL, *lead = NULL;
 
     features(g, phi, note->best, note->clock, round);
@@ -510,226 +649,236 @@ static void update_trackers(gbose *g, const struct note *note, const double *rou
         gbose__tracker_learn(&v, phi, reward, b, x);
         if (v.k == leader)
             lead = v.loss;
-        if (own[ROUNDS] >= SETTLE * (double)v.q && (!least || *v.loss < *least)) {
+        if (state->rounds >= SETTLE * (double)v.q && (!least || *v.loss < *least)) {
             least = v.loss;
             best = v.k;
         }
     }
     if (LEAD * *least < *lead)
-        own[LEADER] = (double)best;
+        state->leader = (double)best;
 }
 
 /* The comparison of E with O on a coin, before either has learned from it. */
 static void compare(gbose *g, const struct note *note, double reward)
 {
-    double *own = g->own, now = s2(g, S), coins, y = reward - note->vhat - note->base, e_E, e_O;
+    struct state *state = state_of(g);
+    double now = recent(&state->by_ticket), coins, y = reward - note->vhat - note->base, e_E, e_O;
 
-    if (own[COINS] < D_COINS * (double)g->dim)
+    if (state->coins < D_COINS * (double)g->dim)
         return;
-    coins = own[S_COIN] / own[S_COIN_N];
+    coins = state->coin_sum / state->coin_n;
     if (coins > now)
         now = coins;
     e_E = clip(y - note->x_E, E_MOST);
     e_O = clip(y - note->x_O, E_MOST);
     if (now > 0)
-        own[D] = D_FORGET * own[D] + clip(D_SHARE * (e_E * e_E - e_O * e_O) / now, D_STEP);
-    own[D] = fmin(D_MOST, fmax(D_LEAST, own[D]));
+        state->D = D_FORGET * state->D + clip(D_SHARE * (e_E * e_E - e_O * e_O) / now, D_STEP);
+    state->D = fmin(D_MOST, fmax(D_LEAST, state->D));
 }
 
-/* `of` is S or E_S; the round has been counted. */
-static void update_scale(gbose *g, size_t of, double e)
+/* A residual of the last of so many rounds. */
+static void update_scale(struct scale *scale, double rounds, double e)
 {
-    double *s = g->own + of - S, e2 = e * e, now = s2(g, of);
+    double e2 = e * e, now = recent(scale);
 
-    if (g->own[ROUNDS] > FEW && e2 > S_CLIP * now)
+    if (rounds > FEW && e2 > S_CLIP * now)
         e2 = S_CLIP * now;
-    s[S] = S_FORGET * s[S] + e2;
-    s[S_N] = S_FORGET * s[S_N] + 1;
-    s[S_LONG] = S_LONG_FORGET * s[S_LONG] + e2;
-    s[S_LONG_N] = S_LONG_FORGET * s[S_LONG_N] + 1;
-    if (g->own[ROUNDS] <= FEW)
-        s[S_MIN] = s2(g, of);
-    else if (s[S_LONG] / s[S_LONG_N] < s[S_MIN])
-        s[S_MIN] = s[S_LONG] / s[S_LONG_N];
-    if (!(s[S_MIN] > 0)) /* the first rewards were all the same: nothing is known of s yet */
-        s[S_MIN] = s[S_LONG] / s[S_LONG_N];
+    scale->sum = S_FORGET * scale->sum + e2;
+    scale->n = S_FORGET * scale->n + 1;
+    scale->long_sum = S_LONG_FORGET * scale->long_sum + e2;
+    scale->long_n = S_LONG_FORGET * scale->long_n + 1;
+    if (rounds <= FEW)
+        scale->min = recent(scale);
+    else if (scale->long_sum / scale->long_n < scale->min)
+        scale->min = scale->long_sum / scale->long_n;
+    if (!(scale->min > 0)) /* the first rewards were all the same: nothing is known of s yet */
+        scale->min = scale->long_sum / scale->long_n;
 }
 
-/* e: the residual by the baseline in the ticket; e_E: by that of now. */
+/* e: the residual by the baseline in the ticket; e_E: by the present one. */
 static void update_scales(gbose *g, const struct note *note, double e, double e_E)
 {
-    double *own = g->own, w = has_E(g) ? weight(g, E_S) : note->w;
+    const struct own *own = g->own;
+    struct state *state = state_of(g);
+    double w = has_E(g) ? weight(g, &state->by_present) : note->w;
 
     if (note->p < 1) {
-        own[S_COIN] = S_COIN_FORGET * own[S_COIN] + e * e;
-        own[S_COIN_N] = S_COIN_FORGET * own[S_COIN_N] + 1;
-        own[COINS]++;
+        state->coin_sum = S_COIN_FORGET * state->coin_sum + e * e;
+        state->coin_n = S_COIN_FORGET * state->coin_n + 1;
+        state->coins++;
     }
-    own[CLOCK] = g->set.forget * own[CLOCK] + w * w;
-    own[ROUNDS]++;
-    update_scale(g, S, e);
+    state->clock = own->forget * state->clock + w * w;
+    state->rounds++;
+    update_scale(&state->by_ticket, state->rounds, e);
     if (has_E(g))
-        update_scale(g, E_S, e_E);
-    own[SCORE2] = own[ROUNDS] > 1 ? SCALE_FORGET * own[SCORE2] + (1 - SCALE_FORGET) * note->best * note->best
-                                  : note->best * note->best;
+        update_scale(&state->by_present, state->rounds, e_E);
+    state->best_square =
+        state->rounds > 1 ? SCALE_FORGET * state->best_square + (1 - SCALE_FORGET) * note->best * note->best
+                          : note->best * note->best;
 }
 
 /* r - c, O's response. */
 static double response(const gbose *g, const struct note *note, double reward)
 {
-    if (g->set.certified)
-        return reward - gbose__certified_baseline(&g->set, note->vhat + note->base_O);
+    const struct own *own = g->own;
+
+    if (own->certified)
+        return reward - gbose__certified_baseline(&own->bound, note->vhat + note->base_O);
     return reward - note->vhat - note->base_O;
 }
 
-static void tell_watch(const gbose *g, const struct note *note, const double *b, double reward)
+static void tell_watch(const gbose *g, const struct note *note, double reward)
 {
+    const struct own *own = g->own;
     struct gbose__watch w = watch(g);
     struct gbose__watched round = {.reward = reward,
-                                   .b = b,
+                                   .b = own->b,
                                    .shift = clip(reward - note->score, E_MOST),
                                    .residual = clip(reward - note->vhat - note->score, E_MOST),
                                    .coin = note->p < 1,
                                    .w = note->w,
                                    .coin_residual = clip(response(g, note, reward) - note->x_O, E_MOST)};
 
-    gbose__watch_learn(&w, &round, g->set.forget);
+    gbose__watch_learn(&w, &round, own->forget);
 }
 
 /* E's response, at most E_SURPRISE s away from what E expects: a jump of v counts, but does not rule. O has no such
  * limit, which would bias it. */
 static double believable(const gbose *g, double response)
 {
-    double expected = gbose__dot(g->level.x, g->level.mu, g->model.stride),
-           most = E_SURPRISE * sqrt(s2(g, E_S));
+    const struct state *state = state_of(g);
+    double expected = gbose__dot(g->fit[E].x, g->fit[E].mu, g->fit[E].stride),
+           most = E_SURPRISE * sqrt(recent(&state->by_present));
 
-    return g->own[ROUNDS] > FEW ? expected + clip(response - expected, most) : response;
+    return state->rounds > FEW ? expected + clip(response - expected, most) : response;
 }
 
-/* What E learns: x in g->level.x, where b_best was, and the response. bhat is scratch for a row of zeros. Returns the
- * residual. */
-static double look_back(const gbose *g, const struct note *note, const double *round, const double *b,
-                        double reward, double *bhat, double *y)
+/* What E learns: x in fit[E].x, where b_best was, and the response y. Returns the residual. */
+static double look_back(gbose *g, const struct note *note, const double *round, double reward, double *y)
 {
+    struct own *own = g->own;
     struct gbose__trackers t = trackers(g);
-    struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
-    const double *mu = in_use(g)->mu;
-    double *x = g->level.x, phi[GBOSE__MAX_PHI], rhat, seen, best, react;
+    struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)state_of(g)->leader);
+    const double *mu = in_use(g)->mu, *b = own->b;
+    double *x = g->fit[E].x, *bhat = own->row, phi[GBOSE__MAX_PHI], rhat, seen, best, react;
 
     features(g, phi, note->best, note->clock, round);
     rhat = clip(gbose__tracker_predict(&leader, phi, bhat), GBOSE_MAX_INPUT);
     for (size_t i = 0; i < g->dim; i++)
         bhat[i] = clip(bhat[i], GBOSE_MAX_INPUT);
-    seen = gbose__dot(bhat, mu, g->model.stride);
-    best = gbose__dot(x, mu, g->model.stride);
+    seen = gbose__dot(bhat, mu, g->fit[O].stride);
+    best = gbose__dot(x, mu, g->fit[O].stride);
     react = reaction(g, &leader, phi);
     for (size_t i = 0; i < g->dim; i++)
         x[i] = b[i] - bhat[i] + react * (x[i] - bhat[i]);
     *y = reward - clip(rhat - react * (best - seen), GBOSE_MAX_INPUT);
     return clip(reward - clip(rhat - seen, GBOSE_MAX_INPUT) -
-                    clip(gbose__dot(b, mu, g->model.stride), E_MOST),
+                    clip(gbose__dot(b, mu, g->fit[O].stride), E_MOST),
                 E_MOST);
 }
 
-static void learn(gbose *g, struct gbose__reader r, double reward)
+static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
 {
+    struct own *own = g->own;
+    struct state *state = state_of(g);
     struct note note;
-    double *b = g->spare, *own = g->own;
-    double round[GBOSE__MAX_ROUND], y = 0, e_E = 0, w = weight(g, E_S);
+    double round[GBOSE__MAX_ROUND], y = 0, e_E = 0, w = weight(g, &state->by_present);
 
-    gbose__get_doubles(&r, (double *)&note, NOTE);
-    gbose__get_doubles(&r, round, g->set.round);
+    read_note(g, lesson->note, &note, round);
     if (has_E(g))
-        e_E = look_back(g, &note, round, b, reward, b + g->model.stride, &y);
-    update_trackers(g, &note, round, b, reward, b + g->model.stride);
+        e_E = look_back(g, &note, round, reward, &y);
+    update_trackers(g, &note, round, own->b, reward, own->row);
+    tell_watch(g, &note, reward);
 
-    tell_watch(g, &note, b, reward);
-
-    gbose__ridge_begin(&g->model);
+    gbose__ridge_begin(&g->fit[O]);
     if (note.p < 1) {
         if (has_E(g))
             compare(g, &note, reward);
-        gbose__ridge_term(&g->model, g->model.x, note.w, note.w * response(g, &note, reward));
+        gbose__ridge_term(&g->fit[O], g->fit[O].x, note.w, note.w * response(g, &note, reward));
     }
-    if (g->set.certified) {
-        gbose__ridge_begin(&g->level);
-        if (note.p < 1) {
-            double c = gbose__certified_baseline(&g->set, note.vhat + note.base_O);
-            gbose__ridge_term(&g->level, g->model.x, gbose__certified_weight(&g->set, note.p, c), 0);
-        }
-    }
+    if (own->certified)
+        gbose__ridge_begin(&g->fit[H]);
     if (has_E(g)) {
-        if (own[D] >= D_HIGH)
-            own[USE_E] = 0;
-        else if (own[D] < 0)
-            own[USE_E] = 1;
-        gbose__ridge_begin(&g->level);
-        gbose__ridge_term(&g->level, g->level.x, w * w, w * w * believable(g, y));
+        if (state->D >= D_HIGH)
+            state->use_E = 0;
+        else if (state->D < 0)
+            state->use_E = 1;
+        gbose__ridge_begin(&g->fit[E]);
+        gbose__ridge_term(&g->fit[E], g->fit[E].x, w * w, w * w * believable(g, y));
     }
+    gbose__ticket_apply(g, lesson, reward); /* what H learns */
     update_round_scales(g, round);
     update_scales(g, &note, clip(reward - note.vhat - note.score, E_MOST), e_E);
 }
 
 /* ---- keeping and sharing ---- */
 
-static int own_is_sane(const gbose *g)
+static int check(const gbose *g)
 {
+    const struct state *state = state_of(g);
+    const double *number = g->state, *variance = number + STATE_NUMBERS + g->round_features;
     struct gbose__trackers t = trackers(g);
     struct gbose__watch w = watch(g);
-    const double *own = g->own;
-    int fine = own[LEADER] >= 0 && own[LEADER] < (double)gbose__trackers_count(t.round) &&
-               own[LEADER] == floor(own[LEADER]);
+    int fine = state->leader >= 0 && state->leader < (double)gbose__trackers_count(t.round) &&
+               state->leader == floor(state->leader);
 
-    fine &= gbose__kernels->within(own, g->n_own, 1e300); /* what is only padding, too */
-    fine &= own[USE_E] == 0 || (own[USE_E] == 1 && has_E(g));
-    fine &= own[D] >= D_LEAST && own[D] <= D_MOST;
-    for (size_t i = 0; i < NUMBERS; i++)
-        fine &= i == D || (own[i] >= 0 && own[i] <= 1e300);
-    for (size_t i = NUMBERS; i < NUMBERS + g->set.round; i++) {
-        fine &= fabs(own[i]) <= 2 * GBOSE_MAX_INPUT;                          /* mean */
-        fine &= own[i + g->set.round] >= 0 && own[i + g->set.round] <= 1e300; /* variance */
-    }
-    return fine && own[COINS] <= own[ROUNDS] && gbose__trackers_are_sane(&t) && gbose__watch_is_sane(&w);
+    fine &= gbose__kernels->within(number, g->n_state, 1e300); /* what is only padding, too */
+    fine &= state->use_E == 0 || (state->use_E == 1 && has_E(g));
+    fine &= state->D >= D_LEAST && state->D <= D_MOST;
+    for (size_t i = 0; i < STATE_NUMBERS; i++)
+        fine &= number + i == &state->D || number[i] >= 0;
+    for (size_t i = 0; i < g->round_features; i++)
+        fine &= fabs(number[STATE_NUMBERS + i]) <= 2 * GBOSE_MAX_INPUT && variance[i] >= 0; /* means first */
+    return fine && state->coins <= state->rounds && gbose__trackers_are_sane(&t) && gbose__watch_is_sane(&w);
 }
 
 /* Trackers and scales follow the present of the learner that goes on. */
-static void merged(gbose *into, const gbose *from, const double *common, double remains)
+static void merge(gbose *into, const gbose *from, const double *common, double remains)
 {
+    static const struct state nothing;
+    const struct state *old = common ? (const struct state *)common : &nothing, *theirs = state_of(from);
+    struct state *state = state_of(into);
     struct gbose__watch w = watch(into);
-    size_t before = (size_t)(w.at - into->own);
+    size_t before = (size_t)(w.at - into->state);
 
-    gbose__watch_merge(&w, from->own + before, common ? common + before : NULL, remains);
-    into->own[CLOCK] += from->own[CLOCK] - (common ? remains * common[CLOCK] : 0);
-    into->own[COINS] += from->own[COINS] - (common ? common[COINS] : 0);
-    into->own[ROUNDS] += from->own[ROUNDS] - (common ? common[ROUNDS] : 0);
+    gbose__watch_merge(&w, from->state + before, common ? common + before : NULL, remains);
+    state->clock += theirs->clock - (common ? remains * old->clock : 0);
+    state->coins += theirs->coins - old->coins;
+    state->rounds += theirs->rounds - old->rounds;
+}
+
+/* A feature that is new was zero in every round so far. */
+static void grow(const gbose *g, double *state, const gbose *from, const double *from_state)
+{
+    struct gbose__trackers t = trackers_in(g, state), old_t = trackers_in(from, (double *)from_state);
+    struct gbose__watch w = watch_in(g, state), old_w = watch_in(from, (double *)from_state);
+
+    memcpy(state, from_state, numbers(g) * sizeof *state);
+    gbose__trackers_grow(&t, &old_t);
+    gbose__watch_grow(&w, &old_w);
 }
 
 static int diagnose(const gbose *g, gbose_diagnosis *out)
 {
     struct gbose__watch w = watch(g);
     struct gbose__trackers t = trackers(g);
-    struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)g->own[LEADER]);
-    int rc = gbose__watch_report(&w, &g->model, out);
+    struct gbose__tracker leader = gbose__tracker_at(&t, (size_t)state_of(g)->leader);
+    int rc = gbose__watch_report(&w, &g->fit[O], out);
 
     if (rc)
         return rc;
     out->tracker = leader.name;
     out->tracker_forget = leader.forget;
-    out->full = g->own[USE_E] > 0;
+    out->full = uses_E(g);
     return GBOSE_OK;
 }
 
-static double width_of(const gbose *g, const double *x)
+static double width_along(const gbose *g, const double *x)
 {
-    return g->set.certified ? gbose__certified_width(g, x) : gbose__ridge_width(&g->model, x, g->dim);
-}
+    const struct own *own = g->own;
 
-static int check(const struct gbose__settings *set, gbose_error *err)
-{
-    if (set->certified && set->forget < 1)
-        return gbose__fail(err, GBOSE_ESPEC, "width=certified has no proof for forget=%g; it needs forget=1",
-                           set->forget);
-    return GBOSE_OK;
+    return own->certified ? gbose__certified_width(&own->bound, &g->fit[O], &g->fit[H], x)
+                          : gbose__ridge_width(&g->fit[O], x, g->dim);
 }
 
 static const gbose_option options[] = {
@@ -752,27 +901,23 @@ static const gbose_option options[] = {
      "with width=certified: the probability that the bound ever fails"},
     {"lambda", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "0.5",
      "ridge penalty of both regressions"},
-    OPTION_FORGET,
-    OPTION_SEED,
-};
-
-static const struct gbose__extra extra = {
-    .numbers = numbers,
-    .init = init,
-    .note_words = note_words,
-    .note_is_sane = note_is_sane,
-    .learn = learn,
-    .own_is_sane = own_is_sane,
-    .merged = merged,
-    .diagnose = diagnose,
-    .width = width_of,
+    OPTIONS_OF_ALL,
 };
 
 const struct gbose__learner gbose__gbose_auto = {
-    .info = {"gbose-auto", "GBOSE with nothing to tune: baseline, width and efficiency from the data",
-             options, GBOSE__COUNT(options)},
-    .check = check,
+    .info = GBOSE__INFO("gbose-auto",
+                        "GBOSE with nothing to tune: baseline, width and efficiency from the data", options),
+    .own_size = sizeof(struct own),
+    .init = init,
+    .clear = clear,
+    .prepare = prepare,
     .decide = decide,
     .explain = explain,
-    .extra = &extra,
+    .note_is_sane = note_is_sane,
+    .learn = learn,
+    .check = check,
+    .merge = merge,
+    .grow = grow,
+    .diagnose = diagnose,
+    .width = width_along,
 };

@@ -1,15 +1,22 @@
 /* What a learner is, inside the library.
  *
- * A learner is a row of the table in table.c: its name and options (public), a `decide` that turns a
- * round's arms into probabilities, and an `explain` that says what the drawn arm's reward will teach. What
- * it teaches is always a list of rank-one terms (w, c, x):
+ * A learner is a row of the table in table.c. It has a struct of its own (g->own) for its options, declares the
+ * regressions it keeps (g->fit), and answers two questions:
  *
- *     B += w x x',    y += c (reward - level) x
+ *     decide    with what probability should each arm of this round be played?
+ *     explain   an arm was drawn from these probabilities: what will its reward teach?
  *
- * and this list is the ticket. So learning, saving, loading and merging are the same code for all.
+ * The second answer is a list of terms, each of which says for one of the regressions
  *
- * A learner that keeps more than regressions adds a `gbose__extra`: a note of its own in the ticket instead of
- * terms, what the note and the reward do, and its state as a row of numbers that is saved and loaded. */
+ *     B += w x x',    y += c (reward - offset) x
+ *
+ * and this list, as bytes, is the ticket. So learning, saving, loading, merging and growing are the same code for all.
+ * A learner that keeps more than regressions declares a note (words that stand behind the terms in its tickets) and a
+ * state (a row of doubles that is saved and loaded), and says itself what they mean: gbose_auto.c does.
+ *
+ * A round goes through prepare, decide, the floor, the draw and explain (round.c, ticket.c). What prepare computes is a
+ * function of the learner and the input alone, and explain uses nothing else, so that it can be asked about a decision
+ * that somebody else made. */
 #ifndef GBOSE_LEARNERS_LEARNER_H
 #define GBOSE_LEARNERS_LEARNER_H
 
@@ -24,107 +31,225 @@
 #include "core/spec.h"
 #include "gbose.h"
 
-/* A round's arms, and scratch to choose among them. Grown to the largest round seen. */
+#define GBOSE__MAX_FITS 2
+
+/* Limits that keep every later product finite: contexts are at most GBOSE_MAX_INPUT, centred ones twice that; an
+ * offset or a score beyond these can only come from sums that have already lost all meaning. */
+#define GBOSE__MAX_FEATURE (4 * GBOSE_MAX_INPUT)
+#define GBOSE__MAX_OFFSET 1e140
+#define GBOSE__MAX_SCORE 1e250
+
+/* The largest w and the largest |c| of a term. */
+#define GBOSE__MAX_WEIGHT 8
+
+/* ---- a round ---- */
+
+/* The arms of a round as a learner meets them: a function of the learner and of what the caller gave. */
+struct gbose__input {
+    size_t n;            /* arms */
+    size_t stride;       /* of a row of `context` */
+    double *context;     /* n rows, padded with zeros; with a last feature 1 where fit[0] has an intercept */
+    double *score;       /* n: b'mu by fit[0] */
+    double *other_score; /* n: filled by a learner's own prepare, if it has one and needs them */
+    const double *round; /* features of the round, as the caller gave them; NULL when there are none */
+};
+
+/* What `decide` fills, and memory for it to work in. */
 struct gbose__round {
-    size_t capacity; /* arms there is room for */
-    size_t n;        /* arms of this round */
-    size_t stride;   /* of a row below */
-    uint64_t shape;  /* fingerprint of the learner that there is room for */
     uint32_t stream; /* names the random numbers of this decision, with `number` */
     uint64_t number;
-    size_t draws;          /* samples behind pmf, 0: exact */
-    double level;          /* to be subtracted from this round's reward; 0 where there is no intercept */
-    const double *feature; /* of the round: set.round numbers, the caller's; NULL when there are none */
-    double *context; /* n rows: the contexts, padded; with a last feature 1 where there is an intercept */
-    double *image;   /* n rows, and room for samples: R b */
-    double *score;   /* n: b'mu */
-    double *pmf;     /* n: filled by decide */
-    double *aside;   /* n: scratch, free for the learner to use between decide and explain */
-    double *radius;  /* n: scratch */
-    double *swing;   /* n: scratch */
-    double *centre;  /* one row: scratch */
-    double *matrix;  /* n rows, and room for samples: scratch */
-    size_t *live;    /* n: indices of the arms still in play */
+    double *pmf;  /* n: the probabilities, to be filled by decide */
+    size_t draws; /* samples that pmf rests on; 0: it is exact */
+    /* scratch; n is the number of arms */
+    double *first, *second; /* n each */
+    double *narrowed;       /* n: what `narrow` may return */
+    double *lead;           /* n: used by thompson.c */
+    double *image;          /* n rows, and room for samples: R b (core/ridge.h) */
+    double *matrix;         /* the same size */
+    size_t *live;           /* n: indices of the arms still in play */
     size_t n_live;
-    size_t *order;           /* n: scratch */
-    struct gbose__arms arms; /* scratch: `radius`, `order`, `centre`, `matrix` under other names */
+    struct gbose__arms arms; /* its `tiles` are `matrix` under another name */
     struct gbose__ball ball;
-    unsigned char *ticket;
-    size_t ticket_capacity;
-    struct gbose__writer writer;
-    size_t n_terms; /* written to the ticket so far */
 };
 
-/* The options as numbers, for those that the learner has. */
-struct gbose__settings {
-    double gamma, lambda, delta, horizon, epsilon, p_min, p_max, forget, noise, range, norm;
-    size_t draws, round;
-    int intercept, lone, safe, certified;
+/* The ticket that `explain` writes to (ticket.c), and memory for it to work in. */
+struct gbose__ticket {
+    struct gbose__writer writer; /* refuses to write more than the learner declared */
+    size_t dim;
+    uint64_t n_terms; /* written so far */
+    double *centre;   /* a row */
+    double *x;        /* a row */
 };
 
-/* What a learner has beside its regression: numbers of its own, g->own, that are saved and loaded as they are, and
- * perhaps a second regression in g->level. Its tickets hold a note instead of terms. None of it fails or
- * allocates, but for init and diagnose. */
-struct gbose__extra {
-    size_t (*numbers)(const gbose *g);    /* how many numbers of its own */
-    int (*init)(gbose *g);                /* g->own is there, zeroed. GBOSE_OK or an error; nothing to undo */
-    size_t (*note_words)(const gbose *g); /* length of the note that explain writes */
-    int (*note_is_sane)(const gbose *g, struct gbose__reader r);    /* before any of it is believed */
-    void (*learn)(gbose *g, struct gbose__reader r, double reward); /* right after that, of the same note */
-    int (*own_is_sane)(const gbose *g); /* numbers that were read, before they are believed */
-    /* The regressions have been merged, and the numbers of `from` are to be. `common` is the row that both had
-     * at the state they share (NULL: they began new), and `remains` what forgetting has left of it in from. */
-    void (*merged)(gbose *into, const gbose *from, const double *common, double remains);
-    int (*diagnose)(const gbose *g, gbose_diagnosis *out); /* GBOSE_OK or GBOSE_ENOMEM */
-    double (*width)(const gbose *g, const double *x);      /* gbose_width() */
+/* The part of a ticket that a reward is applied to, after it was checked. */
+struct gbose__lesson {
+    struct gbose__reader terms;
+    uint64_t n_terms;
+    struct gbose__reader note;
 };
+
+/* ---- a learner ---- */
 
 struct gbose__learner {
-    gbose_info info;
-    int linear;       /* 1: ridge on the raw contexts; 0: on centred ones */
-    int term_per_arm; /* 1: a ticket may hold a term for every arm, 0: one term at the most */
-    int samples;      /* 1: needs room to draw samples (thompson.h) */
-    int ball;         /* 1: needs room for the enclosing ball (core/ball.h) */
-    int (*check)(const struct gbose__settings *set, gbose_error *err); /* may be NULL: any settings do */
-    void (*decide)(const gbose *g, struct gbose__round *round);
-    void (*explain)(const gbose *g, struct gbose__round *round, size_t arm);
-    const struct gbose__extra *extra; /* NULL: regressions and terms are all there is */
+    gbose_info info; /* name, summary, options: see GBOSE__INFO in options.h */
+    size_t own_size; /* bytes of the learner's own struct */
+    int samples;     /* 1: decide needs room to draw samples (thompson.h) */
+    int ball;        /* 1: decide needs room for the enclosing ball (core/ball.h) */
+
+    /* Read the options into g->own (zeroed) and declare the regressions: GBOSE_OK, or an error that needs no undoing.
+     * It may change what a ticket can hold: g->max_terms and the fields next to it. */
+    int (*init)(gbose *g, gbose_error *err);
+
+    /* Fill round->pmf, and round->draws if pmf rests on samples (it is 0 before). Cannot fail, and draws no arm. */
+    void (*decide)(const gbose *g, const struct gbose__input *in, struct gbose__round *round);
+
+    /* Say what the reward of `arm`, drawn from pmf, will teach. pmf is any distribution that is positive for arm, not
+     * only one that decide has made. */
+    void (*explain)(const gbose *g, const struct gbose__input *in, const double *pmf, size_t arm,
+                    struct gbose__ticket *to);
+
+    /* All that follows is optional. */
+
+    /* Free what init took. It is called even if init failed. */
+    void (*clear)(gbose *g);
+
+    /* Compute more of the input: GBOSE_OK, or GBOSE_ENUMERIC if numbers have become absurd. */
+    int (*prepare)(const gbose *g, struct gbose__input *in);
+
+    /* Called between draw and explain, after a decision of this learner without a floor: returns the probabilities
+     * for explain to use given more than the arm, or round->pmf. */
+    const double *(*narrow)(const gbose *g, const struct gbose__input *in, struct gbose__round *round,
+                            size_t arm);
+
+    /* For a learner with a note: may it be believed, and what does the reward teach? Learn must begin every fit
+     * (gbose__ridge_begin) and apply the terms (gbose__ticket_apply). */
+    int (*note_is_sane)(const gbose *g, struct gbose__reader note);
+    void (*learn)(gbose *g, const struct gbose__lesson *lesson, double reward);
+
+    /* For a learner with a state. May the state that was loaded be believed? Then, when the regressions of `into` and
+     * `from` have been merged, merge the states: `common` is the state that both had at the saved state they share
+     * (NULL: they began new), and `remains` is the share of that evidence that forgetting has left in `from`. Last,
+     * fill the zeroed state of a grown learner of more features. */
+    int (*check)(const gbose *g);
+    void (*merge)(gbose *into, const gbose *from, const double *common, double remains);
+    void (*grow)(const gbose *g, double *state, const gbose *from, const double *from_state);
+
+    int (*diagnose)(const gbose *g, gbose_diagnosis *out); /* gbose_diagnose(): GBOSE_OK or GBOSE_ENOMEM */
+    double (*width)(const gbose *g, const double *x);      /* gbose_width(); absent: that of fit[0] */
+};
+
+/* Memory for one decision at a time. It grows to the largest round seen. */
+struct gbose_scratch {
+    uint64_t shape;  /* fingerprint of the learner that there is room for */
+    size_t capacity; /* arms that there is room for */
+    struct gbose__input in;
+    struct gbose__round round;
+    struct gbose__ticket ticket;
+    unsigned char *bytes; /* of the ticket */
+    size_t bytes_capacity;
 };
 
 struct gbose {
     const struct gbose__learner *kind;
     struct gbose__value value[GBOSE__MAX_OPTIONS];
     char *spec;           /* canonical */
-    uint64_t fingerprint; /* of the canonical spec without its seed, and dim */
+    uint64_t schema;      /* hash of the schema that contexts are encoded by; 0: none */
+    uint64_t fingerprint; /* of the canonical spec without its seed, dim, and schema */
     size_t dim;
     uint64_t seed;
+    double floor; /* share of every decision that is uniform over the arms */
     uint32_t stream;
     uint64_t decisions, learned;
-    struct gbose__settings set;
-    struct gbose__ridge model; /* mu; of dimension dim, or dim + 1 with an intercept as the last one */
-    struct gbose__ridge level; /* the intercept that is subtracted from rewards, or an extra's second
-                                  regression; dim 0 when there is none */
-    double *own;               /* the extra's numbers; NULL when there is no extra */
-    double *spare;             /* two rows for its learn to use, padded with zeros; NULL likewise */
-    size_t n_own;
-    struct gbose__round round;
+
+    /* declared by the learner's init */
+    struct gbose__ridge fit[GBOSE__MAX_FITS]; /* gbose_coef() is the estimate of fit[0] */
+    size_t n_fits;
+    void *own;
+    double *state; /* n_state numbers; NULL when there is none */
+    size_t n_state;
+    size_t max_terms, max_terms_per_arm; /* of a ticket: 1 and 0 unless init says otherwise */
+    size_t note_words;                   /* behind the terms of every ticket: 0 unless init says otherwise */
+    size_t round_features;               /* that a round must have: 0 unless init says otherwise */
+
     struct gbose__lineage *lineage; /* what the evidence is made of, for merging (lineage.h) */
+    struct gbose_scratch scratch;   /* of decisions that change the learner's place in its stream */
 };
 
-/* Limits that keep every later product finite: contexts are at most GBOSE_MAX_INPUT, centred ones twice
- * that; an intercept or a score beyond these can only come from sums that have already lost all meaning. */
-#define GBOSE__MAX_FEATURE (4 * GBOSE_MAX_INPUT)
-#define GBOSE__MAX_LEVEL 1e140
+/* ---- life (learner.c) ---- */
 
-/* Fill round->image with R b of every arm; scores and contexts are there when decide is called. */
-void gbose__images(const gbose *g, struct gbose__round *round);
+/* gbose_new() for contexts that a schema encodes; `schema` is its hash, 0 for none. */
+int gbose__new(gbose **out, const char *spec, size_t dim, uint64_t schema, gbose_error *err);
 
-/* The random stream of this decision for a purpose. */
-void gbose__decision_rng(const gbose *g, const struct gbose__round *round, struct gbose__rng *rng,
-                         unsigned purpose);
+/* gbose_grow() for a learner whose schema grows too. */
+int gbose__grow(gbose **out, const gbose *g, size_t dim, uint64_t schema, gbose_error *err);
 
-/* Write a term to the ticket; x has g->dim entries (an intercept's 1 is implied). */
-void gbose__term(const gbose *g, struct gbose__round *round, double w, double c, const double *x);
+/* The value of an option; NULL if the learner has none of that name. */
+const struct gbose__value *gbose__learner_option(const gbose *g, const char *name);
+
+/* Declare the next regression of a learner, of `dim` features: g->dim, or one more for a constant feature, which is
+ * the last. It forgets as the option `forget` says. GBOSE_OK, GBOSE_ENOMEM, GBOSE_ESIZE. */
+int gbose__learner_fit(gbose *g, size_t dim, double lambda);
+
+/* Declare the state: n doubles, zeroed. GBOSE_OK or GBOSE_ENOMEM. */
+int gbose__learner_state(gbose *g, size_t n);
+
+/* ---- a decision (round.c) ---- */
+
+/* Free the memory. */
+void gbose__round_clear(struct gbose_scratch *scratch);
+
+/* Make room for n arms. GBOSE_OK, GBOSE_ESIZE, GBOSE_ENOMEM. */
+int gbose__round_reserve(const gbose *g, struct gbose_scratch *scratch, size_t n);
+
+/* What the caller gave, checked and padded, and the scores. There must be room. GBOSE_OK or GBOSE_ENUMERIC. */
+int gbose__round_prepare(const gbose *g, struct gbose_scratch *scratch, const gbose_input *in);
+
+/* Prepare, decide, floor and draw: the decision number `number` of a stream. GBOSE_OK or GBOSE_ENUMERIC. */
+int gbose__round_decide(const gbose *g, struct gbose_scratch *scratch, size_t *arm, const gbose_input *in,
+                        uint32_t stream, uint64_t number);
+
+/* The ticket of the decision that was just made. GBOSE_OK, or GBOSE_EBUFFER if the learner broke its word. */
+int gbose__round_explain(const gbose *g, struct gbose_scratch *scratch, size_t arm);
+
+/* 1 if these are probabilities that add up to 1: what evaluation of logged decisions stands on. */
+int gbose__round_is_distribution(const double *pmf, size_t n);
+
+/* The random numbers of this decision for a purpose. */
+void gbose__round_rng(const gbose *g, const struct gbose__round *round, struct gbose__rng *rng,
+                      unsigned purpose);
+
+/* round->image = R b of every arm, by fit[0]. */
+void gbose__round_images(const gbose *g, const struct gbose__input *in, struct gbose__round *round);
+
+/* Row i of the contexts. */
+static inline const double *gbose__context(const struct gbose__input *in, size_t i)
+{
+    return in->context + i * in->stride;
+}
+
+/* The decisions of a stream: the counter of its random numbers has no room for more (core/rng.h). */
+#define GBOSE__MAX_DECISIONS (UINT64_C(1) << 56)
+
+/* ---- a ticket (ticket.c) ---- */
+
+/* Write a term for regression `fit`; x has g->dim entries (the 1 of a constant feature is implied). */
+void gbose__ticket_term(struct gbose__ticket *to, size_t fit, double w, double c, double offset,
+                        const double *x);
+
+/* Write a ticket. GBOSE_OK, or GBOSE_EBUFFER if the learner wrote more than it declared. */
+int gbose__ticket_write(const gbose *g, struct gbose_scratch *scratch, uint32_t stream, uint64_t number,
+                        const double *pmf, const double *narrowed, size_t arm);
+
+/* The size of a ticket of so many terms, in 8-byte words. */
+size_t gbose__ticket_words(const gbose *g, size_t terms);
+
+/* 1 if the next n doubles are there and at most `most` in magnitude: a part of a note or a term that is checked. */
+int gbose__ticket_within(struct gbose__reader *r, size_t n, double most);
+
+/* Apply the terms of a lesson. Every fit that they name must have begun the reward (gbose__ridge_begin). */
+void gbose__ticket_apply(gbose *g, const struct gbose__lesson *lesson, double reward);
+
+/* ---- the table (table.c) ---- */
 
 extern const struct gbose__catalog gbose__learners;
 const struct gbose__learner *gbose__learner_at(size_t i);

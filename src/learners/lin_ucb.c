@@ -15,26 +15,44 @@
 #include <math.h>
 #include <string.h>
 
-static void decide(const gbose *g, struct gbose__round *round)
-{
-    double *index = round->aside;
+struct own {
+    double gamma;
+};
 
-    gbose__images(g, round);
-    for (size_t i = 0; i < round->n; i++) {
-        const double *y = round->image + i * round->stride;
-        index[i] = round->score[i] + g->set.gamma * sqrt(gbose__dot(y, y, round->stride));
+static int init(gbose *g, gbose_error *err)
+{
+    struct own *own = g->own;
+
+    (void)err;
+    own->gamma = gbose__learner_option(g, "gamma")->number;
+    return gbose__linear_init(g);
+}
+
+static void decide(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
+{
+    const struct own *own = g->own;
+    double *index = round->first;
+
+    gbose__round_images(g, in, round);
+    for (size_t i = 0; i < in->n; i++) {
+        const double *y = round->image + i * in->stride;
+        index[i] = in->score[i] + own->gamma * sqrt(gbose__dot(y, y, in->stride));
     }
-    memset(round->pmf, 0, round->n * sizeof *round->pmf);
-    round->pmf[gbose__argmax(index, round->n)] = 1;
+    memset(round->pmf, 0, in->n * sizeof *round->pmf);
+    round->pmf[gbose__argmax(index, in->n)] = 1;
 }
 
 static const gbose_option options[] = {
-    OPTION_GAMMA_BONUS, OPTION_LAMBDA, OPTION_LINEAR_INTERCEPT, OPTION_FORGET, OPTION_SEED,
+    OPTION_GAMMA_BONUS,
+    OPTION_LAMBDA,
+    OPTION_LINEAR_INTERCEPT,
+    OPTIONS_OF_ALL,
 };
 
 const struct gbose__learner gbose__lin_ucb = {
-    .info = {"lin-ucb", "linear upper confidence bounds (LinUCB)", options, GBOSE__COUNT(options)},
-    .linear = 1,
+    .info = GBOSE__INFO("lin-ucb", "linear upper confidence bounds (LinUCB)", options),
+    .own_size = sizeof(struct own),
+    .init = init,
     .decide = decide,
     .explain = gbose__linear_explain,
 };

@@ -35,9 +35,9 @@ void gbose__lineage_free(struct gbose__lineage *lineage)
         return;
     for (size_t i = 0; i < lineage->n; i++)
         gbose__free(lineage->point[i].mark);
-    gbose__ridge_clear(&lineage->model);
-    gbose__ridge_clear(&lineage->level);
-    gbose__free(lineage->own);
+    for (size_t i = 0; i < lineage->n_fits; i++)
+        gbose__ridge_clear(&lineage->fit[i]);
+    gbose__free(lineage->state);
     gbose__free(lineage);
 }
 
@@ -49,15 +49,27 @@ void gbose__lineage_learned(struct gbose__lineage *lineage, uint64_t mark)
         last->mark[last->n_marks++] = mark;
 }
 
-int gbose__lineage_loaded(struct gbose__lineage *lineage, uint64_t state, uint64_t learned,
-                          const struct gbose__ridge *model, const struct gbose__ridge *level,
-                          const double *own, size_t n_own)
+static int keep_evidence(struct gbose__lineage *lineage, const gbose *g)
+{
+    for (; lineage->n_fits < g->n_fits; lineage->n_fits++)
+        if (gbose__ridge_copy(&lineage->fit[lineage->n_fits], &g->fit[lineage->n_fits]))
+            return GBOSE_ENOMEM;
+    if (!g->state)
+        return GBOSE_OK;
+    lineage->state = gbose__alloc(g->n_state, sizeof *g->state);
+    if (!lineage->state)
+        return GBOSE_ENOMEM;
+    memcpy(lineage->state, g->state, g->n_state * sizeof *g->state);
+    return GBOSE_OK;
+}
+
+int gbose__lineage_loaded(struct gbose__lineage *lineage, uint64_t checksum, const gbose *g)
 {
     struct gbose__point *last = &lineage->point[lineage->n - 1];
 
     if (last->n_marks) {
         struct gbose__point next;
-        if (point_init(&next, state, learned, 1))
+        if (point_init(&next, checksum, g->learned, 1))
             return GBOSE_ENOMEM;
         if (lineage->n == GBOSE__MAX_POINTS) {
             gbose__free(lineage->point[0].mark);
@@ -68,16 +80,7 @@ int gbose__lineage_loaded(struct gbose__lineage *lineage, uint64_t state, uint64
     } else if (!last->state) {
         return GBOSE_OK;
     }
-    if (gbose__ridge_copy(&lineage->model, model) ||
-        (level->dim && gbose__ridge_copy(&lineage->level, level)))
-        return GBOSE_ENOMEM;
-    if (own) {
-        lineage->own = gbose__alloc(n_own, sizeof *own);
-        if (!lineage->own)
-            return GBOSE_ENOMEM;
-        memcpy(lineage->own, own, n_own * sizeof *own);
-    }
-    return GBOSE_OK;
+    return keep_evidence(lineage, g);
 }
 
 static int has_mark(const struct gbose__point *p, uint64_t mark)

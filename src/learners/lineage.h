@@ -8,7 +8,7 @@
 #define GBOSE_LEARNERS_LINEAGE_H
 
 #include "core/bytes.h"
-#include "core/ridge.h"
+#include "learners/learner.h"
 
 #define GBOSE__MAX_POINTS 16
 
@@ -23,9 +23,10 @@ struct gbose__point {
 struct gbose__lineage {
     size_t n;
     struct gbose__point point[GBOSE__MAX_POINTS];
-    /* the evidence at the last point, when that is not "nothing": dim 0 and NULL otherwise */
-    struct gbose__ridge model, level;
-    double *own; /* the extra's numbers */
+    /* the evidence at the last point, when that is not "nothing": no regressions and NULL otherwise */
+    struct gbose__ridge fit[GBOSE__MAX_FITS];
+    size_t n_fits;
+    double *state;
 };
 
 /* A lineage that begins from nothing, or NULL: out of memory. */
@@ -35,11 +36,9 @@ void gbose__lineage_free(struct gbose__lineage *lineage);
 /* A reward was learned whose fingerprint is `mark`. */
 void gbose__lineage_learned(struct gbose__lineage *lineage, uint64_t mark);
 
-/* The learner was loaded from a saved state: it is now a point, unless nothing was learned since the last
- * one; the evidence at it is kept. GBOSE_OK or GBOSE_ENOMEM. */
-int gbose__lineage_loaded(struct gbose__lineage *lineage, uint64_t state, uint64_t learned,
-                          const struct gbose__ridge *model, const struct gbose__ridge *level,
-                          const double *own, size_t n_own);
+/* The learner was loaded from a saved state, whose checksum is given: it is now a point, unless nothing was learned
+ * since the last one; a copy of the learner's evidence is kept. GBOSE_OK or GBOSE_ENOMEM. */
+int gbose__lineage_loaded(struct gbose__lineage *lineage, uint64_t checksum, const gbose *g);
 
 /* What a merge has to subtract: the last point common to both, and who holds its evidence (NULL: the point
  * is "nothing"). GBOSE_OK, GBOSE_EOVERLAP or GBOSE_EHISTORY. */

@@ -2,6 +2,7 @@
 #ifndef GBOSE_LEARNERS_OPTIONS_H
 #define GBOSE_LEARNERS_OPTIONS_H
 
+#include "core/spec.h"
 #include "gbose.h"
 
 #define GBOSE__SMALLEST 1e-12
@@ -10,7 +11,8 @@
 #define OPTION_GAMMA_WIDTH                                                                                   \
     {                                                                                                        \
         "gamma", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, "theory|lemma1", "0.1",                    \
-            "width of the confidence set: an arm falls when another one's lead exceeds gamma times the "     \
+            "width of the confidence set: an arm is eliminated when another one's lead exceeds gamma times " \
+            "the "                                                                                           \
             "distance between them. 'theory' is Algorithm 1's value, 'lemma1' that of Lemma 1; both "        \
             "use delta and horizon"                                                                          \
     }
@@ -65,11 +67,27 @@
         "forget", GBOSE_NUMBER, 0.5, 1, NULL, "1",                                                           \
             "factor by which each learned reward discounts the evidence before it; 1 forgets nothing"        \
     }
+#define OPTION_FLOOR                                                                                         \
+    {                                                                                                        \
+        "floor", GBOSE_NUMBER, 0, 1, NULL, "0",                                                              \
+            "share of every decision that is uniform over the arms: each has at least this probability, "    \
+            "divided by their number"                                                                        \
+    }
 #define OPTION_SEED                                                                                          \
     {                                                                                                        \
         "seed", GBOSE_INTEGER, 0, 18446744073709551615.0, NULL, "1", "names the random stream"               \
     }
 
+/* What every learner has: the end of its table. */
+#define OPTIONS_OF_ALL OPTION_FORGET, OPTION_FLOOR, OPTION_SEED
+
 #define GBOSE__COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* The `info` of a learner. Does not compile if there are more options than a spec has room for. */
+#define GBOSE__INFO(name, summary, options)                                                                  \
+    {                                                                                                        \
+        name, summary, options,                                                                              \
+            GBOSE__COUNT(options) + 0 * sizeof(char[GBOSE__COUNT(options) <= GBOSE__MAX_OPTIONS ? 1 : -1])   \
+    }
 
 #endif

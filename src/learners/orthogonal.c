@@ -1,40 +1,61 @@
 #include "learners/orthogonal.h"
 
+#include <math.h>
 #include <string.h>
 
-#include "core/arms.h"
-#include "core/kernels.h"
+enum { MODEL, LEVEL }; /* the regressions */
 
-void gbose__centred_term(const gbose *g, struct gbose__round *round, size_t arm, double w, double c)
+int gbose__orthogonal_init(gbose *g, double lambda)
 {
-    double *x = round->centre;
+    int rc = gbose__learner_fit(g, g->dim, lambda);
 
-    /* sum_i pmf_i (b_arm - b_i): equal contexts give exactly zero */
-    memset(x, 0, round->stride * sizeof(double));
-    for (size_t i = 0; i < round->n; i++)
-        if (round->pmf[i] > 0 && i != arm)
-            for (size_t k = 0; k < g->dim; k++)
-                x[k] += round->pmf[i] *
-                        (round->context[arm * round->stride + k] - round->context[i * round->stride + k]);
-    gbose__term(g, round, w, c, x);
+    if (rc || !gbose__learner_option(g, "intercept")->integer)
+        return rc;
+    g->max_terms++;
+    return gbose__learner_fit(g, g->dim + 1, 1);
 }
 
-size_t gbose__survivors(const gbose *g, struct gbose__round *round)
+static double level(const gbose *g)
 {
-    round->n_live = gbose__suspects(round->live, &round->arms, round->context, round->score, round->n,
-                                    round->stride, g->set.gamma, g->model.reach);
-    if (round->n_live > 1) { /* one alone needs no image */
-        gbose__ridge_apply(&g->model, round->image, round->context, round->live, round->n_live);
-        round->n_live = gbose__filter(round->live, round->n_live, &round->arms, round->image, round->score,
-                                      round->stride, g->set.gamma);
+    return g->n_fits > LEVEL ? g->fit[LEVEL].mu[g->dim] : 0;
+}
+
+int gbose__orthogonal_prepare(const gbose *g, struct gbose__input *in)
+{
+    (void)in;
+    return fabs(level(g)) <= GBOSE__MAX_OFFSET ? GBOSE_OK : GBOSE_ENUMERIC;
+}
+
+double gbose__orthogonal_offset(const gbose *g, const struct gbose__input *in, size_t arm,
+                                struct gbose__ticket *to)
+{
+    if (g->n_fits > LEVEL)
+        gbose__ticket_term(to, LEVEL, 1, 1, 0, gbose__context(in, arm));
+    return level(g);
+}
+
+/* As sum_i pmf_i (b_arm - b_i): equal contexts give exactly zero. */
+void gbose__orthogonal_centred(double *x, const struct gbose__input *in, const double *pmf, size_t arm)
+{
+    const double *b = gbose__context(in, arm);
+
+    memset(x, 0, in->stride * sizeof *x);
+    for (size_t i = 0; i < in->n; i++)
+        if (pmf[i] > 0 && i != arm) {
+            const double *other = gbose__context(in, i);
+
+            for (size_t k = 0; k < in->stride; k++)
+                x[k] += pmf[i] * (b[k] - other[k]);
+        }
+}
+
+void gbose__orthogonal_explain(const gbose *g, const struct gbose__input *in, const double *pmf, size_t arm,
+                               struct gbose__ticket *to)
+{
+    double offset = gbose__orthogonal_offset(g, in, arm, to);
+
+    if (pmf[arm] < 1) {
+        gbose__orthogonal_centred(to->x, in, pmf, arm);
+        gbose__ticket_term(to, MODEL, 1, 1, offset, to->x);
     }
-    memset(round->pmf, 0, round->n * sizeof *round->pmf);
-    if (round->n_live == 1)
-        round->pmf[round->live[0]] = 1;
-    return round->n_live;
-}
-
-void gbose__farthest(struct gbose__round *round, size_t *k, size_t *l)
-{
-    gbose__farthest_pair(k, l, &round->arms, round->image, round->live, round->n_live, round->stride);
 }

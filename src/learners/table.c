@@ -1,4 +1,4 @@
-/* The table of learners. A new one is a file of its own and a line here (docs/adding-a-learner.md). */
+/* The table of learners. A new one is a file of its own and a word here (docs/adding-a-learner.md). */
 #include "learners/learner.h"
 #include "learners/options.h"
 

@@ -12,9 +12,17 @@
 /* An arm whose lead over it the leader loses with probability below 7e-16 cannot win. */
 #define CANNOT_WIN 8.0
 
-static double *image(struct gbose__round *round, size_t i)
+void gbose__thompson_init(gbose *g)
 {
-    return round->image + i * round->stride;
+    struct gbose__thompson *own = g->own;
+
+    own->gamma = gbose__learner_option(g, "gamma")->number;
+    own->draws = (size_t)gbose__learner_option(g, "draws")->integer;
+}
+
+static double *image(const struct gbose__input *in, struct gbose__round *round, size_t i)
+{
+    return round->image + i * in->stride;
 }
 
 /* The covariance of the live arms' leads over the leader is D D', row i of D being image_i - image_leader.
@@ -48,16 +56,17 @@ static void factor_covariance(double *L, const double *D, size_t rows, size_t st
 }
 
 /* The arms among round->live that can win, which replace them, but for the leader. */
-static size_t find_rivals(struct gbose__round *round, size_t leader, double scale)
+static size_t find_rivals(const struct gbose__input *in, struct gbose__round *round, size_t leader,
+                          double scale)
 {
     double *square = round->arms.square;
     size_t rivals = 0;
 
-    gbose__kernels->squares(square, round->image, round->live, image(round, leader), round->n_live,
-                            round->stride);
+    gbose__kernels->squares(square, round->image, round->live, image(in, round, leader), round->n_live,
+                            in->stride);
     for (size_t a = 0; a < round->n_live; a++) {
         size_t i = round->live[a];
-        if (i != leader && round->score[leader] - round->score[i] < CANNOT_WIN * scale * sqrt(square[a]))
+        if (i != leader && in->score[leader] - in->score[i] < CANNOT_WIN * scale * sqrt(square[a]))
             round->live[rivals++] = i;
     }
     return rivals;
@@ -65,15 +74,15 @@ static size_t find_rivals(struct gbose__round *round, size_t leader, double scal
 
 /* Rows whose product with normal numbers swings the rivals' leads: D, or its factor if that has fewer columns. One of
  * `image` and `matrix` holds them, the other is free. */
-static const double *find_factor(struct gbose__round *round, double **room, size_t *columns, size_t leader,
-                                 size_t rivals, size_t dim, double scale)
+static const double *find_factor(const struct gbose__input *in, struct gbose__round *round, double **room,
+                                 size_t *columns, size_t leader, size_t rivals, size_t dim, double scale)
 {
-    size_t stride = round->stride;
+    size_t stride = in->stride;
     double *factor = round->matrix;
 
     for (size_t a = 0; a < rivals; a++)
         for (size_t i = 0; i < stride; i++)
-            round->matrix[a * stride + i] = image(round, round->live[a])[i] - image(round, leader)[i];
+            round->matrix[a * stride + i] = image(in, round, round->live[a])[i] - image(in, round, leader)[i];
     *columns = rivals <= dim ? rivals : dim;
     *room = round->image;
     if (rivals <= dim) {
@@ -88,44 +97,46 @@ static const double *find_factor(struct gbose__round *round, double **room, size
 
 /* How often each wins in `draws` samples, into round->arms.square: the rivals and, in its place among them, the leader.
  * Samples come in mirrored pairs: a draw of the normal law and its reflection, which has the same law. */
-static void sample(struct gbose__round *round, size_t leader, size_t favourite, size_t rivals, size_t dim,
-                   double scale, size_t draws, struct gbose__rng *rng)
+static void sample(const struct gbose__input *in, struct gbose__round *round, size_t leader, size_t favourite,
+                   size_t rivals, size_t dim, double scale, size_t draws, struct gbose__rng *rng)
 {
-    double *wins = round->arms.square, *lead = round->swing, *z;
+    double *wins = round->arms.square, *lead = round->lead, *z;
     size_t columns, plus = draws - draws / 2, minus = draws / 2;
-    const double *factor = find_factor(round, &z, &columns, leader, rivals, dim, scale);
+    const double *factor = find_factor(in, round, &z, &columns, leader, rivals, dim, scale);
 
     for (size_t a = 0; a < rivals; a++)
-        lead[a] = round->score[round->live[a]] - round->score[leader];
+        lead[a] = in->score[round->live[a]] - in->score[leader];
     memset(wins, 0, (rivals + 1) * sizeof *wins);
     for (size_t m = 0; m < plus; m += GBOSE__BATCH) {
         size_t left = plus - m, size = left < GBOSE__BATCH ? left : GBOSE__BATCH;
 
         gbose__rng_rough_normals(rng, z, GBOSE__BATCH * columns);
-        gbose__kernels->count_wins(wins, favourite, lead, factor, rivals, columns, round->stride, z, size,
+        gbose__kernels->count_wins(wins, favourite, lead, factor, rivals, columns, in->stride, z, size,
                                    minus - m < size ? minus - m : size);
     }
 }
 
-size_t gbose__best_arm_law(double *pmf, struct gbose__round *round, size_t dim, double scale, size_t draws,
-                           struct gbose__rng *rng)
+size_t gbose__thompson_law(double *pmf, const gbose *g, const struct gbose__input *in,
+                           struct gbose__round *round)
 {
-    const double *score = round->score, *wins = round->arms.square;
+    const struct gbose__thompson *own = g->own;
+    struct gbose__rng rng;
+    const double *score = in->score, *wins = round->arms.square;
     size_t leader = round->live[0], rivals, favourite = 0;
 
     for (size_t a = 1; a < round->n_live; a++)
         if (score[round->live[a]] > score[leader])
             leader = round->live[a];
-    memset(pmf, 0, round->n * sizeof *pmf);
-    rivals = find_rivals(round, leader, scale);
+    memset(pmf, 0, in->n * sizeof *pmf);
+    rivals = find_rivals(in, round, leader, own->gamma);
     if (rivals == 0) {
         pmf[leader] = 1;
         return 0;
     }
     if (rivals == 1) {
         size_t i = round->live[0];
-        double distance = sqrt(gbose__distance2(image(round, i), image(round, leader), round->stride));
-        double sds = (score[leader] - score[i]) / (scale * distance);
+        double distance = sqrt(gbose__distance2(image(in, round, i), image(in, round, leader), in->stride));
+        double sds = (score[leader] - score[i]) / (own->gamma * distance);
 
         pmf[leader] = gbose__normal_cdf(sds);
         pmf[i] = gbose__normal_cdf(-sds);
@@ -133,20 +144,21 @@ size_t gbose__best_arm_law(double *pmf, struct gbose__round *round, size_t dim, 
     }
     while (favourite < rivals && round->live[favourite] < leader)
         favourite++;
-    sample(round, leader, favourite, rivals, dim, scale, draws, rng);
-    pmf[leader] = wins[favourite] / (double)draws;
+    gbose__round_rng(g, round, &rng, GBOSE__SCORES);
+    sample(in, round, leader, favourite, rivals, g->fit[0].dim, own->gamma, own->draws, &rng);
+    pmf[leader] = wins[favourite] / (double)own->draws;
     for (size_t a = 0; a < rivals; a++)
-        pmf[round->live[a]] = wins[a < favourite ? a : a + 1] / (double)draws;
-    return draws;
+        pmf[round->live[a]] = wins[a < favourite ? a : a + 1] / (double)own->draws;
+    return own->draws;
 }
 
-void gbose__thompson_decide(const gbose *g, struct gbose__round *round)
+void gbose__thompson_decide(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
 {
-    struct gbose__rng rng;
+    const struct gbose__thompson *own = g->own;
+    const struct gbose__ridge *fit = &g->fit[0];
 
-    round->n_live = gbose__suspects(round->live, &round->arms, round->context, round->score, round->n,
-                                    round->stride, CANNOT_WIN * g->set.gamma, g->model.reach);
-    gbose__ridge_apply(&g->model, round->image, round->context, round->live, round->n_live);
-    gbose__decision_rng(g, round, &rng, GBOSE__SCORES);
-    round->draws = gbose__best_arm_law(round->pmf, round, g->model.dim, g->set.gamma, g->set.draws, &rng);
+    round->n_live = gbose__suspects(round->live, &round->arms, in->context, in->score, in->n, in->stride,
+                                    CANNOT_WIN * own->gamma, fit->reach);
+    gbose__ridge_apply(fit, round->image, in->context, round->live, round->n_live);
+    round->draws = gbose__thompson_law(round->pmf, g, in, round);
 }

@@ -157,6 +157,16 @@ void gbose__trackers_init(const struct gbose__trackers *t)
     }
 }
 
+void gbose__trackers_grow(const struct gbose__trackers *to, const struct gbose__trackers *from)
+{
+    size_t old = gbose__pad(from->dim), stride = gbose__pad(to->dim);
+
+    memcpy(to->at, from->at, all_numbers(to->round) * sizeof(double));
+    for (size_t i = 0; i < count_rows(to->round); i++)
+        memcpy(to->at + all_numbers(to->round) + i * stride, from->at + all_numbers(from->round) + i * old,
+               from->dim * sizeof(double));
+}
+
 static int within(const double *x, size_t n, double most)
 {
     int fine = 1;

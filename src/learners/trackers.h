@@ -55,6 +55,8 @@ struct gbose__tracker {
 size_t gbose__trackers_count(size_t round);
 size_t gbose__trackers_size(size_t dim, size_t round);
 void gbose__trackers_init(const struct gbose__trackers *t); /* of numbers that are zero */
+/* Copy trackers of a smaller dim into numbers that are zero: what is new in a context was zero in every round. */
+void gbose__trackers_grow(const struct gbose__trackers *to, const struct gbose__trackers *from);
 int gbose__trackers_are_sane(const struct gbose__trackers *t);
 
 /* Tracker k. To visit all: begin with 0, and let v->k run to the count. */

@@ -8,23 +8,25 @@
 #include "learners/options.h"
 #include "learners/orthogonal.h"
 
-static void decide(const gbose *g, struct gbose__round *round)
+static int init(gbose *g, gbose_error *err)
+{
+    (void)err;
+    return gbose__orthogonal_init(g, gbose__learner_option(g, "lambda")->number);
+}
+
+static void decide(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
 {
     (void)g;
-    for (size_t i = 0; i < round->n; i++)
-        round->pmf[i] = 1 / (double)round->n;
+    for (size_t i = 0; i < in->n; i++)
+        round->pmf[i] = 1 / (double)in->n;
 }
 
-static void explain(const gbose *g, struct gbose__round *round, size_t arm)
-{
-    if (round->n > 1)
-        gbose__centred_term(g, round, arm, 1, 1);
-}
-
-static const gbose_option options[] = {OPTION_LAMBDA, OPTION_CENTRED_INTERCEPT, OPTION_FORGET, OPTION_SEED};
+static const gbose_option options[] = {OPTION_LAMBDA, OPTION_CENTRED_INTERCEPT, OPTIONS_OF_ALL};
 
 const struct gbose__learner gbose__uniform = {
-    .info = {"uniform", "uniform play: a randomised trial", options, GBOSE__COUNT(options)},
+    .info = GBOSE__INFO("uniform", "uniform play: a randomised trial", options),
+    .init = init,
+    .prepare = gbose__orthogonal_prepare,
     .decide = decide,
-    .explain = explain,
+    .explain = gbose__orthogonal_explain,
 };

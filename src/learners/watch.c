@@ -58,6 +58,14 @@ size_t gbose__watch_size(size_t dim)
     return gbose__pad(NUMBERS) + 2 * gbose__pad(dim) + gbose__triangle(dim);
 }
 
+void gbose__watch_grow(const struct gbose__watch *to, const struct gbose__watch *from)
+{
+    memcpy(to->at, from->at, NUMBERS * sizeof(double));
+    memcpy(sum_of(to), sum_of(from), from->dim * sizeof(double));
+    memcpy(sum_r_of(to), sum_r_of(from), from->dim * sizeof(double));
+    memcpy(squares_of(to), squares_of(from), gbose__triangle(from->dim) * sizeof(double));
+}
+
 /* ---- learning ---- */
 
 static void line(double *n, double shift, double forget)

@@ -49,6 +49,8 @@ struct gbose__watched {
 };
 
 size_t gbose__watch_size(size_t dim);
+/* Copy sums of a smaller dim into numbers that are zero: what is new in a context was zero in every round. */
+void gbose__watch_grow(const struct gbose__watch *to, const struct gbose__watch *from);
 void gbose__watch_learn(const struct gbose__watch *watch, const struct gbose__watched *round, double forget);
 int gbose__watch_is_sane(const struct gbose__watch *watch);
 

@@ -167,7 +167,7 @@ void gbose__cluster_serve(const struct gbose__plan *plan, const atomic_int *stop
         MPI_Abort(MPI_COMM_WORLD, 1);
     for (;;) {
         struct gbose__result result = {.curve = curve};
-        struct gbose__writer w = {bytes, 0};
+        struct gbose__writer w = {bytes, 0, gbose__result_size(plan->n_points), 0};
         struct message m;
         gbose_error err = {0, ""};
         MPI_Status status;

@@ -30,7 +30,7 @@ static size_t record_size(const struct gbose__plan *plan)
 
 static void write_record(unsigned char *record, const struct gbose__study *study, size_t index)
 {
-    struct gbose__writer w = {record, 0};
+    struct gbose__writer w = {record, 0, record_size(study->plan), 0};
 
     gbose__put_u64(&w, index);
     gbose__result_write(&w, &study->result[index], study->plan->n_points);
@@ -89,7 +89,7 @@ static ssize_t read_all(int file, unsigned char *buf, size_t size)
 
 static void make_header(unsigned char *header, const char *plan, size_t size)
 {
-    struct gbose__writer w = {header, 0};
+    struct gbose__writer w = {header, 0, HEADER_SIZE, 0};
 
     gbose__put_u64(&w, JOURNAL_MAGIC);
     gbose__put_u64(&w, gbose__mix_text(1, plan));

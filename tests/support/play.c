@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "learners/learner.h"
+#include "learners/survivors.h"
 #include "support/check.h"
 
 /* Two sides of a comparison that differ by less than this may be decided by rounding. */
@@ -163,7 +164,7 @@ void play_compare(struct play *p)
     assert_int_equal(gbose_rounds(p->g), p->round);
     assert_vectors_close(gbose_coef(p->g), p->model.mu, p->dim, 1e-10);
     if (p->game->linear && p->intercept)
-        assert_near(p->g->model.mu[p->dim], p->model.mu[p->dim], 1e-10);
+        assert_near(p->g->fit[0].mu[p->dim], p->model.mu[p->dim], 1e-10);
     for (int probe = 0; probe < 3; probe++) {
         for (size_t k = 0; k < p->dim; k++)
             x[k] = random_normal(&p->rng);
@@ -244,11 +245,11 @@ void play_same_survivors(const struct play *p, const int *keep)
 
     for (size_t i = 0; i < p->n; i++)
         if (keep[i]) {
-            assert_true(c < p->g->round.n_live);
-            assert_int_equal(p->g->round.live[c], i);
+            assert_true(c < p->g->scratch.round.n_live);
+            assert_int_equal(p->g->scratch.round.live[c], i);
             c++;
         }
-    assert_int_equal(p->g->round.n_live, c);
+    assert_int_equal(p->g->scratch.round.n_live, c);
 }
 
 void play_centred(const struct play *p, size_t arm, long double *x)
@@ -404,7 +405,7 @@ void play_theory(const char *learner)
                 snprintf(spec, sizeof spec, "%s:%s,delta=0.03,horizon=%zu", learner, cases[c].options,
                          horizons[b]);
                 assert_int_equal(gbose_new(&g, spec, dims[a], NULL), GBOSE_OK);
-                assert_close(g->set.gamma, cases[c].gamma, 1e-14);
+                assert_close(((const struct gbose__survivors *)g->own)->gamma, cases[c].gamma, 1e-14);
                 assert_close(gbose_width(g, unit), 1 / sqrt(cases[c].lambda), 1e-14);
                 gbose_free(g);
             }

@@ -287,7 +287,7 @@ uint64_t word_at(const struct bytes *bytes, size_t offset)
 
 void set_word(struct bytes *bytes, size_t offset, uint64_t word)
 {
-    struct gbose__writer w = {bytes->at + offset, 0};
+    struct gbose__writer w = {bytes->at + offset, 0, 8, 0};
 
     assert_true(offset + 8 <= bytes->size);
     gbose__put_u64(&w, word);
@@ -317,7 +317,8 @@ struct layout layout_of(const struct bytes *state, const gbose *g)
     size_t points;
 
     at.dim = at.spec + 8 + (size_t)(word_at(state, at.spec) + 7) / 8 * 8;
-    at.stream = at.dim + 8;
+    at.schema = at.dim + 8;
+    at.stream = at.schema + 8;
     at.decisions = at.stream + 8;
     at.learned = at.decisions + 8;
     at.lineage = at.learned + 8;
@@ -325,11 +326,11 @@ struct layout layout_of(const struct bytes *state, const gbose *g)
     points = (size_t)word_at(state, at.lineage);
     while (points--)
         at.model += 24 + 8 * (size_t)word_at(state, at.model + 16);
-    at.model_dim = g->model.dim;
-    at.level_dim = g->level.dim;
+    at.model_dim = g->fit[0].dim;
+    at.level_dim = g->n_fits > 1 ? g->fit[1].dim : 0;
     at.level = at.model + ridge_size(at.model_dim);
     at.own = at.level + (at.level_dim ? ridge_size(at.level_dim) : 0);
-    assert_int_equal(at.own + 8 * g->n_own, at.checksum);
+    assert_int_equal(at.own + 8 * g->n_state, at.checksum);
     return at;
 }
 

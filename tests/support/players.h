@@ -61,14 +61,24 @@ void random_arms(struct arms *arms, size_t dim, struct random *rng);
 
 /* A decision whose reward has come, kept by the caller. */
 struct outcome {
-    unsigned char ticket[8 * (16 + (MAX_ARMS + 2) * (MAX_DIM + 2))];
+    unsigned char ticket[8 * (24 + (MAX_ARMS + 2) * (MAX_DIM + 4))];
     size_t size;
     double reward;
 };
 
-/* Where a ticket's words are, in bytes: magic, fingerprint, seed, stream, decision, arm, probability, number of
- * terms; then its numbers, the level (if there is one) before the terms. */
-enum { TICKET_FINGERPRINT = 8, TICKET_TERMS = 56, TICKET_NUMBERS = 64 };
+/* Where a ticket's words are, in bytes: magic (its last byte is the version), fingerprint, seed, stream, decision, dim,
+ * number of arms, arm, probability, number of terms; then the terms (regression, w, c, offset, x), then the note. */
+enum {
+    TICKET_VERSION = 7,
+    TICKET_FINGERPRINT = 8,
+    TICKET_STREAM = 24,
+    TICKET_NUMBER = 32,
+    TICKET_DIM = 40,
+    TICKET_TERMS = 72,
+    TICKET_NUMBERS = 80,
+    TERM_WEIGHT = 8,   /* in a term */
+    TERM_NUMBERS = 32, /* before x */
+};
 
 /* gbose_decide_in(), with features of the round where the learner has them: they depend on the number of the decision
  * alone. */
@@ -112,7 +122,7 @@ void reseal(struct bytes *bytes);
 /* Where things begin in a saved state, in bytes, and the dimensions of its regressions; level_dim is 0 when there
  * is one only. `own` equals `checksum` when the learner keeps nothing else. */
 struct layout {
-    size_t version, spec, dim, stream, decisions, learned, lineage, model, level, own, checksum;
+    size_t version, spec, dim, schema, stream, decisions, learned, lineage, model, level, own, checksum;
     size_t model_dim, level_dim;
 };
 

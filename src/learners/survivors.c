@@ -1,0 +1,67 @@
+#include "learners/survivors.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/arms.h"
+#include "core/normal.h"
+#include "learners/orthogonal.h"
+
+enum { GAMMA_THEORY, GAMMA_LEMMA1 };
+
+/* lambda of Algorithm 1, unless it was given. */
+static double lambda_of(const gbose *g, double d, double T, double delta)
+{
+    const struct gbose__value *lambda = gbose__learner_option(g, "lambda");
+
+    return lambda->word < 0 ? lambda->number : 4 * d * gbose__log(9 * T) + 8 * gbose__log(4 * T / delta);
+}
+
+/* gamma of Algorithm 1 or of Lemma 1, unless it was given. */
+static double gamma_of(const gbose *g, double d, double T, double delta, double lambda)
+{
+    const struct gbose__value *gamma = gbose__learner_option(g, "gamma");
+
+    switch (gamma->word) {
+    case GAMMA_THEORY:
+        return sqrt(lambda) + sqrt(27 * d * gbose__log(1 + 2 * T / d) + 54 * gbose__log(4 * T / delta));
+    case GAMMA_LEMMA1:
+        return sqrt(lambda) + sqrt(9 * d * gbose__log(1 + T / (d * lambda)) + 18 * gbose__log(T / delta));
+    default:
+        return gamma->number;
+    }
+}
+
+int gbose__survivors_init(gbose *g)
+{
+    struct gbose__survivors *own = g->own;
+    double d = (double)g->dim, T = (double)gbose__learner_option(g, "horizon")->integer,
+           delta = gbose__learner_option(g, "delta")->number, lambda = lambda_of(g, d, T, delta);
+
+    own->gamma = gamma_of(g, d, T, delta, lambda);
+    return gbose__orthogonal_init(g, lambda);
+}
+
+size_t gbose__survivors_find(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
+{
+    const struct gbose__survivors *own = g->own;
+    const struct gbose__ridge *fit = &g->fit[0];
+
+    round->n_live = gbose__suspects(round->live, &round->arms, in->context, in->score, in->n, in->stride,
+                                    own->gamma, fit->reach);
+    if (round->n_live > 1) { /* one alone needs no image */
+        gbose__ridge_apply(fit, round->image, in->context, round->live, round->n_live);
+        round->n_live = gbose__filter(round->live, round->n_live, &round->arms, round->image, in->score,
+                                      in->stride, own->gamma);
+    }
+    memset(round->pmf, 0, in->n * sizeof *round->pmf);
+    if (round->n_live == 1)
+        round->pmf[round->live[0]] = 1;
+    return round->n_live;
+}
+
+void gbose__survivors_farthest(const struct gbose__input *in, const struct gbose__round *round, size_t *k,
+                               size_t *l)
+{
+    gbose__farthest_pair(k, l, &round->arms, round->image, round->live, round->n_live, in->stride);
+}
