@@ -65,8 +65,8 @@ declared() {
 exported() {
     nm -D --defined-only "$lib/$1.so" | awk '{ print $3 }' | sort
 }
-diff <(declared gbose.h gbose_schema.h) <(exported libgbose) || fail "declared (<) and exported (>) functions differ"
-diff <(declared gbose.h gbose_schema.h gbose_world.h gbose_study.h) <(exported libgbose_study) || fail "declared (<) and exported (>) differ"
+diff <(declared gbose.h gbose_schema.h gbose_log.h) <(exported libgbose) || fail "declared (<) and exported (>) functions differ"
+diff <(declared gbose.h gbose_schema.h gbose_log.h gbose_world.h gbose_study.h) <(exported libgbose_study) || fail "declared (<) and exported (>) differ"
 
 # It depends on libc and libm only.
 if needed "$lib/libgbose.so" | grep -vE '^(libc|libm|ld-linux[-_a-z0-9]*)\.so'; then

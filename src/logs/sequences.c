@@ -1,0 +1,117 @@
+#include "logs/sequences.h"
+
+#include <math.h>
+
+#include "core/stats.h"
+
+#define RHO 1.0          /* of the gamma law: one unit of the terms' variance */
+#define TERMS_LEAST 50.0 /* terms that are not zero, before a sum of them is taken as normal */
+#define SHARE_MOST 0.1   /* of all spread, that a single draw may have had */
+#define STEPS 100
+#define PRECISE 1e-13 /* relative, of a bound */
+
+/* ---- terms that are not negative ---- */
+
+void gbose__lower_add(struct gbose__lower *s, double x)
+{
+    double expected = (s->sum + 0.5) / (s->n + 1), off = x - (expected < 1 ? expected : 1);
+
+    s->squares += off * off;
+    s->sum += x;
+    s->n++;
+}
+
+/* The logarithm of the lower incomplete gamma function. */
+static double log_lower_gamma(double a, double x)
+{
+    return gbose__stats_log_gamma_p(a, x) + gbose__stats_log_gamma(a);
+}
+
+double gbose__gamma_mixture(double S, double V)
+{
+    double a = V + RHO, x = S + V + RHO;
+
+    if (!(x > 0))
+        return -INFINITY;
+    return S + V + RHO * gbose__log(RHO) - a * gbose__log(x) + log_lower_gamma(a, x) -
+           log_lower_gamma(RHO, RHO);
+}
+
+double gbose__lower_evidence(const struct gbose__lower *s, double m)
+{
+    return gbose__gamma_mixture(s->sum - s->n * m, s->squares);
+}
+
+/* Where log K = enough, between S = low, where it is less, and S = high, where it is not: by false position,
+ * with the Illinois rule. */
+static double crossing(double V, double enough, double low, double high)
+{
+    double f_low = gbose__gamma_mixture(low, V) - enough, f_high = gbose__gamma_mixture(high, V) - enough;
+    int side = 0;
+
+    for (int i = 0; i < STEPS && high - low > PRECISE * high; i++) {
+        double S = low + (high - low) * (f_low / (f_low - f_high)), f;
+
+        if (!(S > low && S < high))
+            S = low + (high - low) / 2;
+        f = gbose__gamma_mixture(S, V) - enough;
+        if (f >= 0) {
+            high = S;
+            f_high = f;
+            f_low *= side > 0 ? 0.5 : 1;
+            side = 1;
+        } else {
+            low = S;
+            f_low = f;
+            f_high *= side < 0 ? 0.5 : 1;
+            side = -1;
+        }
+    }
+    return high;
+}
+
+double gbose__lower_bound(const struct gbose__lower *s, double alpha)
+{
+    double enough = -gbose__log(alpha);
+
+    if (!(s->n > 0) || !(gbose__lower_evidence(s, 0) >= enough))
+        return 0;
+    return fmax(0, s->sum - crossing(s->squares, enough, 0, s->sum)) / s->n;
+}
+
+double gbose__known_excess(double n, double V, double alpha)
+{
+    double enough = -gbose__log(alpha), high = 1 + sqrt(2 * V * enough);
+
+    while (gbose__gamma_mixture(high, V) < enough)
+        high *= 2;
+    return crossing(V, enough, 0, high) / n;
+}
+
+/* ---- terms of any sign ---- */
+
+void gbose__running_add(struct gbose__running *s, double term, double error, double spread, double reach,
+                        double horizon)
+{
+    s->n++;
+    s->sum += term;
+    s->squares += error * error;
+    s->terms += error != 0;
+    s->spread += spread;
+    if (reach > s->reach)
+        s->reach = reach;
+    if (!(s->unit > 0) && s->terms >= TERMS_LEAST && s->reach <= SHARE_MOST * s->spread)
+        s->unit = s->squares / s->n * horizon;
+}
+
+double gbose__mixture_radius(double V, double v_best, double alpha)
+{
+    double l = -2 * gbose__log(alpha), u = v_best / (l + gbose__log(1 + l));
+
+    return sqrt((V + u) * (gbose__log((V + u) / u) + l));
+}
+
+double gbose__running_radius(const struct gbose__running *s, double alpha)
+{
+    return s->unit > 0 ? gbose__mixture_radius(s->squares, s->unit, alpha) / s->n : INFINITY;
+}
