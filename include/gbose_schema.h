@@ -133,6 +133,27 @@ GBOSE_API int gbose_encode(const gbose_schema *schema, double *rows, double *rou
                            const gbose_features *shared, const gbose_features *actions, size_t n_arms,
                            gbose_error *err);
 
+/* ---- a schema from data -------------------------------------------------------------------------------- */
+
+/* What features have been like: types, scales and values can be proposed from it, once, and are then fixed. */
+typedef struct gbose_fit gbose_fit;
+
+/* GBOSE_EINVAL if out is NULL, GBOSE_ENOMEM. Free it with gbose_fit_free(), to which NULL may be passed. */
+GBOSE_API int gbose_fit_new(gbose_fit **out, gbose_error *err);
+GBOSE_API void gbose_fit_free(gbose_fit *fit);
+
+/* Take in a round, as gbose_encode() takes it; features need names. GBOSE_EINVAL if a pointer is NULL or a feature has no
+ * name, GBOSE_ENOMEM: it may then hold a part of the round. */
+GBOSE_API int gbose_fit_add(gbose_fit *fit, const gbose_features *shared, const gbose_features *actions,
+                            size_t n_arms, gbose_error *err);
+
+/* Propose a schema: its text with comments, to be read and edited by a person; gbose_schema_new() accepts it as it is.
+ *   size  set to the number of bytes written, the final zero included, or needed.
+ * GBOSE_EBUFFER if capacity is too small (nothing is written), GBOSE_EINVAL if a pointer is NULL, GBOSE_ENOMEM;
+ * GBOSE_EVALUE if no feature of an action was ever given, without which there is nothing to choose by. */
+GBOSE_API int gbose_fit_text(const gbose_fit *fit, char *buf, size_t capacity, size_t *size,
+                             gbose_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,7 +15,7 @@ struct command {
     int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
 };
 
-extern const struct command cmd_paper, cmd_simulate, cmd_collect, cmd_worlds, cmd_learners;
+extern const struct command cmd_paper, cmd_simulate, cmd_collect, cmd_worlds, cmd_learners, cmd_schema;
 
 /* An option of a subcommand: "--name" with 0, 1 or any number of values. */
 struct arg {

@@ -8,8 +8,8 @@
 #include "gbose.h"
 #include "study/cluster.h"
 
-static const struct command *const commands[] = {&cmd_paper, &cmd_simulate, &cmd_collect, &cmd_worlds,
-                                                 &cmd_learners};
+static const struct command *const commands[] = {&cmd_paper,  &cmd_simulate, &cmd_collect,
+                                                 &cmd_worlds, &cmd_learners, &cmd_schema};
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 static void print_overview(FILE *to)

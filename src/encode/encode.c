@@ -102,7 +102,7 @@ static int get_number(struct work *w, const struct gbose__schema_feature *f, con
     if (from->kind == GBOSE_FEATURE_TEXT) {
         struct gbose__piece text = {from->as.text, strlen(from->as.text)};
 
-        if (gbose__value_number(w->schema, out, text, 1))
+        if (gbose__value_number(w->schema->c_locale, out, text, 1))
             return GBOSE_OK;
     }
     return refuse(w, f, "a number", from);
@@ -165,7 +165,7 @@ static uint64_t text_key(const struct work *w, const struct gbose__schema_featur
 {
     struct gbose__piece piece = {text, n};
 
-    return gbose__value_key(w->schema, f->seed, piece);
+    return gbose__value_key(w->schema->c_locale, f->seed, piece);
 }
 
 static int decode_category(struct work *w, const struct gbose__schema_feature *f, struct input *in,
@@ -252,7 +252,7 @@ static int next_number(const gbose_schema *schema, const char **at, double *out)
 
     *at += piece.n;
     *at += **at == '|';
-    return gbose__value_number(schema, out, piece, 0);
+    return gbose__value_number(schema->c_locale, out, piece, 0);
 }
 
 static int decode_vector(struct work *w, const struct gbose__schema_feature *f, struct input *in,

@@ -25,28 +25,45 @@ static const struct {
 
 /* ---- names and types ---- */
 
+/* The first character that no name has, or 0. */
+static char odd_character(const char *name)
+{
+    for (; *name; name++) {
+        char c = *name;
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+              c == '-' || c == '.' || (unsigned char)c >= 128))
+            return c;
+    }
+    return 0;
+}
+
+static int has_empty_part(const char *name)
+{
+    return name[0] == '.' || name[strlen(name) - 1] == '.' || strstr(name, "..");
+}
+
+int gbose__schema_name_fits(const char *name)
+{
+    return strchr(name, '.') && strlen(name) <= GBOSE__MAX_NAME && !has_empty_part(name) &&
+           !odd_character(name);
+}
+
 static int check_name(struct parser *p, const char *name, int line)
 {
-    size_t n = strlen(name);
-    const char *dot = strchr(name, '.');
-
-    if (!dot)
+    if (!strchr(name, '.'))
         return gbose__parse_fail(
             p, line,
-            "'%.40s' does not say whose feature it is: write action.%.40s, or user.%.40s, time.%.40s "
-            "or the like",
+            "'%.40s' does not say whose feature it is: write action.%.40s, or user.%.40s, "
+            "time.%.40s or the like",
             name, name, name, name);
-    if (name[0] == '.' || name[n - 1] == '.' || strstr(name, ".."))
+    if (has_empty_part(name))
         return gbose__parse_fail(
             p, line, "'%.60s' has an empty part; a name is parts with single dots between, as in user.age",
             name);
-    for (size_t i = 0; i < n; i++) {
-        char c = name[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-              c == '-' || c == '.' || (unsigned char)c >= 128))
-            return gbose__parse_fail(
-                p, line, "'%.60s' holds '%c'; a name is letters, digits, '_', '-' and '.'", name, c);
-    }
+    if (odd_character(name))
+        return gbose__parse_fail(p, line, "'%.60s' holds '%c'; a name is letters, digits, '_', '-' and '.'",
+                                 name, odd_character(name));
     for (size_t i = 0; i < p->n_features; i++)
         if (!strcmp(p->feature[i].name, name))
             return gbose__parse_fail(p, line, "'%.60s' is declared already, on line %d", name,
@@ -171,7 +188,7 @@ static int index_values(struct parser *p, struct gbose__schema_feature *f)
         return gbose__no_memory(p->err);
     for (uint32_t i = 0; i < f->n_values; i++) {
         struct gbose__piece text = {f->value[i], strlen(f->value[i])};
-        uint64_t key = gbose__value_key(p->schema, f->seed, text);
+        uint64_t key = gbose__value_key(p->schema->c_locale, f->seed, text);
         int64_t same = gbose__value_find(f, key);
         uint32_t at = (uint32_t)key & f->mask;
 

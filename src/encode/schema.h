@@ -84,6 +84,9 @@ void *gbose__schema_alloc(gbose_schema *schema, size_t count, size_t size);
  * gbose__schema_finish() adds. */
 int gbose__parse_schema(gbose_schema *schema, const char *text, gbose_error *err);
 
+/* Can it be a feature's name? It has a dot, no empty part, and only letters, digits, '_' and '-' besides. */
+int gbose__schema_name_fits(const char *name);
+
 /* ---- values ---- */
 
 /* A piece of text. */
@@ -93,10 +96,10 @@ struct gbose__piece {
 };
 
 /* The number that a piece of text is: 1, or 0 if it is none. "true" and "false" are numbers only if `words`. */
-int gbose__value_number(const gbose_schema *schema, double *out, struct gbose__piece text, int words);
+int gbose__value_number(locale_t c_locale, double *out, struct gbose__piece text, int words);
 
 /* What a value is told apart by: equal numbers have equal keys, written as text or not. */
-uint64_t gbose__value_key(const gbose_schema *schema, uint64_t seed, struct gbose__piece text);
+uint64_t gbose__value_key(locale_t c_locale, uint64_t seed, struct gbose__piece text);
 uint64_t gbose__value_key_of_number(uint64_t seed, double number);
 
 /* The index of a listed value with this key, or -1. */

@@ -32,7 +32,7 @@ static int looks_like_number(struct gbose__piece text)
     return text.n > 0;
 }
 
-int gbose__value_number(const gbose_schema *schema, double *out, struct gbose__piece text, int words)
+int gbose__value_number(locale_t c_locale, double *out, struct gbose__piece text, int words)
 {
     locale_t old;
     char *end;
@@ -43,7 +43,7 @@ int gbose__value_number(const gbose_schema *schema, double *out, struct gbose__p
         *out = word;
         return word >= 0;
     }
-    old = uselocale(schema->c_locale);
+    old = uselocale(c_locale);
     *out = strtod(text.at, &end) + 0.0; /* -0 is 0 */
     uselocale(old);
     return end == text.at + text.n && isfinite(*out);
@@ -58,12 +58,12 @@ uint64_t gbose__value_key_of_number(uint64_t seed, double number)
     return gbose__mix(gbose__mix(seed, 1), word);
 }
 
-uint64_t gbose__value_key(const gbose_schema *schema, uint64_t seed, struct gbose__piece text)
+uint64_t gbose__value_key(locale_t c_locale, uint64_t seed, struct gbose__piece text)
 {
     double number;
     int word;
 
-    if (gbose__value_number(schema, &number, text, 0))
+    if (gbose__value_number(c_locale, &number, text, 0))
         return gbose__value_key_of_number(seed, number);
     word = truth(text);
     return word < 0 ? gbose__mix_bytes(seed, text.at, text.n)
