@@ -9,6 +9,7 @@
 #include "report/gnuplot.h"
 #include "report/plot.h"
 #include "support/check.h"
+#include "support/made_study.h"
 #include "support/random.h"
 
 static void labels_are_moved_apart_as_little_as_possible(void **state)
@@ -102,14 +103,29 @@ static void ticks_are_round_numbers(void **state)
     check_ticks(-2.2e6, 1e6, 3, "(\"−2,000,000\" -2000000, \"0\" 0)\n");
 }
 
-static void colours_differ_until_dashes_do(void **state)
+/* A learner's colour is that of its name, whatever study it is in; its variants have other dashes. */
+static void colours_belong_to_learners(void **state)
 {
+    static const char *const worlds[] = {"paper", NULL};
+    static const char *const learners[] = {"lin-ts",  "gbose",   "gbose:lone=half", "bose",    "action-ts",
+                                           "semi-ts", "lin-ucb", "eps-greedy",      "uniform", "gbose-auto",
+                                           NULL};
+    static const char *const few[] = {"gbose:gamma=0.3", "lin-ts", NULL};
+    struct gbose__study *a = made_study("simulate", worlds, learners, NULL, 100, 1, 0);
+    struct gbose__study *b = made_study("simulate", worlds, few, NULL, 100, 1, 0);
+
     (void)state;
-    for (size_t a = 0; a < 30; a++)
-        for (size_t b = 0; b < a; b++)
-            assert_false(gbose__plot_colour(a) == gbose__plot_colour(b) &&
-                         gbose__plot_dash(a) == gbose__plot_dash(b));
-    assert_int_equal(gbose__plot_dash(6), 1);
+    for (size_t i = 0; i < a->plan->n_learners; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_false(gbose__plot_colour(a->plan, i) == gbose__plot_colour(a->plan, k) &&
+                         gbose__plot_dash(a->plan, i) == gbose__plot_dash(a->plan, k));
+    assert_int_equal(gbose__plot_colour(a->plan, 1), gbose__plot_colour(a->plan, 2));
+    assert_int_equal(gbose__plot_dash(a->plan, 2), 2);
+    assert_int_equal(gbose__plot_colour(a->plan, 1), gbose__plot_colour(b->plan, 0));
+    assert_int_equal(gbose__plot_colour(a->plan, 0), gbose__plot_colour(b->plan, 1));
+    assert_int_equal(gbose__plot_colour(a->plan, 9), GBOSE__HIGHLIGHT);
+    gbose__study_free(a);
+    gbose__study_free(b);
 }
 
 int main(void)
@@ -119,7 +135,7 @@ int main(void)
         cmocka_unit_test(labels_never_overlap),
         cmocka_unit_test(script_strings_cannot_run_commands),
         cmocka_unit_test(ticks_are_round_numbers),
-        cmocka_unit_test(colours_differ_until_dashes_do),
+        cmocka_unit_test(colours_belong_to_learners),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

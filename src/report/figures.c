@@ -7,18 +7,13 @@
 
 #include "core/error.h"
 #include "io/file.h"
+#include "report/format.h"
 #include "report/gnuplot.h"
 #include "report/groups.h"
 #include "report/plot.h"
 #include "report/tables.h"
 
-#define HIGHLIGHT 0xB00020 /* of gbose-auto, whose line is thick and on top */
 #define LOG_RATIO 30 /* of the largest to the smallest final median, beyond which an axis is logarithmic */
-
-static unsigned colour(const struct gbose__plan *plan, size_t learner)
-{
-    return gbose__tables_is_own(plan, learner) ? HIGHLIGHT : gbose__plot_colour(learner);
-}
 
 /* ---- labels beside the ends of lines ---- */
 
@@ -68,7 +63,8 @@ struct line {
 struct panel {
     struct line *line; /* n of them */
     size_t n;
-    double low, high; /* of the regret axis */
+    double start, least, most; /* the smallest positive median; the least and the largest at the end */
+    double low, high;          /* of the regret axis */
     int log;
 };
 
@@ -87,10 +83,10 @@ static int write_curves(FILE *to, struct panel *panel, struct gbose__spread *cur
                         gbose_error *err)
 {
     const struct gbose__plan *plan = s->plan;
-    double least = INFINITY, most = 0, start = INFINITY;
 
     panel->n = 0;
-    panel->high = 0;
+    panel->high = panel->most = 0;
+    panel->start = panel->least = INFINITY;
     for (size_t l = 0; l < plan->n_learners; l++) {
         const struct gbose__summary *u = &all[world * plan->n_learners + l];
         int rc =
@@ -106,22 +102,40 @@ static int write_curves(FILE *to, struct panel *panel, struct gbose__spread *cur
                     curve[k].q3);
             if (curve[k].q3 > panel->high)
                 panel->high = curve[k].q3;
-            if (curve[k].median > 0 && curve[k].median < start)
-                start = curve[k].median;
+            if (curve[k].median > 0 && curve[k].median < panel->start)
+                panel->start = curve[k].median;
         }
         panel->line[panel->n].learner = l;
         panel->line[panel->n].index = (*index)++;
         panel->line[panel->n].end = curve[plan->n_points - 1].median;
-        if (panel->line[panel->n].end < least)
-            least = panel->line[panel->n].end;
-        if (panel->line[panel->n].end > most)
-            most = panel->line[panel->n].end;
+        panel->least = fmin(panel->least, panel->line[panel->n].end);
+        panel->most = fmax(panel->most, panel->line[panel->n].end);
         panel->n++;
     }
-    panel->log = panel->n && least > 0 && most / least > LOG_RATIO;
-    panel->low = !panel->log ? 0 : start > least / 100 ? start : least / 100;
-    panel->high = panel->high > 0 ? panel->high * (panel->log ? 1.3 : 1.04) : 1;
     return GBOSE_OK;
+}
+
+/* One regret axis for all panels of a figure, so that they can be compared by eye: logarithmic if final regrets are far
+ * apart. */
+static void share_axis(struct panel *panel, size_t n)
+{
+    struct panel all = {.start = INFINITY, .least = INFINITY};
+
+    for (size_t i = 0; i < n; i++) {
+        all.n += panel[i].n;
+        all.start = fmin(all.start, panel[i].start);
+        all.least = fmin(all.least, panel[i].least);
+        all.most = fmax(all.most, panel[i].most);
+        all.high = fmax(all.high, panel[i].high);
+    }
+    all.log = all.n && all.least > 0 && all.most / all.least > LOG_RATIO;
+    all.low = !all.log ? 0 : fmax(all.start, all.least / 100);
+    all.high = all.high > 0 ? all.high * (all.log ? 1.3 : 1.04) : 1;
+    for (size_t i = 0; i < n; i++) {
+        panel[i].log = all.log;
+        panel[i].low = all.low;
+        panel[i].high = all.high;
+    }
 }
 
 static double height_in(const struct panel *p, double y)
@@ -161,16 +175,31 @@ static void draw_labels(FILE *to, const struct panel *p, const struct gbose__pag
 
         fprintf(to,
                 "set arrow from graph 1, graph %.5f to graph %.5f, graph %.5f nohead lw 1 lc rgb \"#%06X\"\n",
-                end, near, end, colour(plan, line->learner));
+                end, near, end, gbose__plot_colour(plan, line->learner));
         fprintf(
             to,
             "set arrow from graph %.5f, graph %.5f to graph %.5f, graph %.5f nohead lw 1 lc rgb \"#%06X\"\n",
-            near, end, far, line->label, colour(plan, line->learner));
+            near, end, far, line->label, gbose__plot_colour(plan, line->learner));
         fprintf(to, "set label %zu ", i + 1);
         gbose__gnuplot_string(to, gbose__plot_label(label, plan, line->learner));
         fprintf(to, " at graph %.5f, graph %.5f left noenhanced%s\n", text, line->label,
                 gbose__tables_is_own(plan, line->learner) ? " font \":Bold\"" : "");
     }
+}
+
+/* A line, with a title for who points at it. */
+static void draw_line(FILE *to, const struct line *line, const struct gbose__plan *plan, int own,
+                      const char *after)
+{
+    char number[GBOSE__NUMBER_SIZE], label[GBOSE__LABEL_SIZE], title[2 * GBOSE__LABEL_SIZE + 40];
+
+    snprintf(title, sizeof title, "%s: final regret %s (median)",
+             gbose__plot_label(label, plan, line->learner), gbose__format_rounded(number, line->end));
+    fprintf(to, "    data index %zu using 1:(up($3)) with lines lw %d dt %u lc rgb \"#%06X\" title ",
+            line->index, own ? 4 : 2, own ? 1 : gbose__plot_dash(plan, line->learner),
+            gbose__plot_colour(plan, line->learner));
+    gbose__gnuplot_string(to, title);
+    fprintf(to, " noenhanced%s\n", after);
 }
 
 static void draw_panel(FILE *to, const struct panel *p, const struct gbose__page *page,
@@ -205,17 +234,13 @@ static void draw_panel(FILE *to, const struct panel *p, const struct gbose__page
         fprintf(
             to,
             "    data index %zu using 1:(up($2)):(up($4)) with filledcurves lc rgb \"#%06X\" notitle, \\\n",
-            p->line[k].index, colour(plan, p->line[k].learner));
+            p->line[k].index, gbose__plot_colour(plan, p->line[k].learner));
     /* In the plan's order from its end, so that the first learner is on top; but above all the highlighted one. */
     for (int own = 0; own < 2; own++)
         for (size_t l = plan->n_learners; l-- > 0;)
             for (size_t k = 0; k < p->n; k++)
                 if (p->line[k].learner == l && gbose__tables_is_own(plan, l) == own)
-                    fprintf(to,
-                            "    data index %zu using 1:(up($3)) with lines lw %d dt %u lc rgb \"#%06X\" "
-                            "notitle%s\n",
-                            p->line[k].index, own ? 4 : 2, own ? 1 : gbose__plot_dash(l), colour(plan, l),
-                            --left ? ", \\" : "");
+                    draw_line(to, &p->line[k], plan, own, --left ? ", \\" : "");
 }
 
 static int finish(struct gbose__file *script, struct gbose__file *data, int rc, gbose_error *err)
@@ -251,21 +276,33 @@ static int begin(struct gbose__file *script, struct gbose__file *data, const cha
     return rc;
 }
 
+/* Where the panels are, for a narrow page. `margin` is what belongs to a panel on its left, unless it is the first of its
+ * row. */
+static void keep_boxes(struct gbose__figure *figure, const struct gbose__page *page, size_t n, double margin)
+{
+    figure->n_panels = n;
+    for (size_t i = 0; i < n; i++)
+        figure->panel[i] = gbose__plot_box(page, i, margin);
+    figure->names = margin > 0 ? 0 : page->left;
+}
+
 static int write_regret(const struct gbose__study *s, const struct gbose__summary *all,
-                        const struct gbose__group *g, const char *dir, const char *name, gbose_error *err)
+                        const struct gbose__group *g, const char *dir, struct gbose__figure *figure,
+                        gbose_error *err)
 {
     const struct gbose__plan *plan = s->plan;
     double label_gap = 1.2 * GBOSE__FONT_SIZE, labels = label_gap * (double)plan->n_learners;
     struct gbose__page page = {.left = 72, .gap = 46, .bottom = 52, .header = *g->title ? 30 : 6};
     struct gbose__spread *curve = calloc(plan->n_points + 1, sizeof *curve);
-    struct panel panel = {.line = calloc(plan->n_learners + 1, sizeof *panel.line)};
+    struct line *lines = calloc(GBOSE__GROUP_WORLDS * plan->n_learners, sizeof *lines);
+    struct panel panel[GBOSE__GROUP_WORLDS] = {0};
     struct gbose__file script, data;
     size_t index = 0;
-    int rc = curve && panel.line ? begin(&script, &data, dir, name, err) : gbose__no_memory(err);
+    int rc = curve && lines ? begin(&script, &data, dir, figure->name, err) : gbose__no_memory(err);
 
     if (rc) {
         free(curve);
-        free(panel.line);
+        free(lines);
         return rc;
     }
     gbose__plot_grid(&page, g->n);
@@ -273,17 +310,21 @@ static int write_regret(const struct gbose__study *s, const struct gbose__summar
     page.panel_width = page.columns == 1 ? 520 : page.columns == 2 ? 320 : 232;
     page.panel_height = labels + 16 > 240 ? labels + 16 : 240;
     page.top = 14 + 1.25 * GBOSE__FONT_SIZE * (double)gbose__plot_title_lines(&page, g, plan);
-    gbose__plot_begin(script.to, &page, name, g->title);
+    gbose__plot_begin(script.to, &page, figure->name, g->title);
     for (size_t i = 0; i < g->n && !rc; i++) {
-        rc = write_curves(data.to, &panel, curve, &index, s, all, g->world[i], err);
+        panel[i].line = lines + i * plan->n_learners;
+        rc = write_curves(data.to, &panel[i], curve, &index, s, all, g->world[i], err);
+    }
+    share_axis(panel, g->n);
+    for (size_t i = 0; i < g->n && !rc; i++) {
+        rc = place_labels(&panel[i], label_gap / page.panel_height, err);
         if (!rc)
-            rc = place_labels(&panel, label_gap / page.panel_height, err);
-        if (!rc)
-            draw_panel(script.to, &panel, &page, g, i, plan);
+            draw_panel(script.to, &panel[i], &page, g, i, plan);
     }
     gbose__plot_end(script.to);
+    keep_boxes(figure, &page, g->n, page.gap);
     free(curve);
-    free(panel.line);
+    free(lines);
     return finish(&script, &data, rc, err);
 }
 
@@ -323,6 +364,7 @@ static void draw_differences(FILE *script, FILE *data, const struct gbose__page 
                              const struct gbose__group *g, size_t i)
 {
     const struct gbose__plan *plan = s->plan;
+    char label[GBOSE__LABEL_SIZE], axis[GBOSE__LABEL_SIZE + 40];
     double low = 0, high = 0;
     size_t n = 0;
     int own = 0;
@@ -336,7 +378,7 @@ static void draw_differences(FILE *script, FILE *data, const struct gbose__page 
             fprintf(data, "%s# %s: row, mean, low, high, colour, learner\n", *index ? "\n\n" : "",
                     plan->world[u->world]);
         fprintf(data, "%zu %.9g %.9g %.9g %u \"%s\"\n", l, u->to_first.mean, u->to_first.low,
-                u->to_first.high, colour(plan, l), plan->learner[l].label);
+                u->to_first.high, gbose__plot_colour(plan, l), plan->learner[l].label);
         low = u->to_first.low < low ? u->to_first.low : low;
         high = u->to_first.high > high ? u->to_first.high : high;
     }
@@ -347,6 +389,11 @@ static void draw_differences(FILE *script, FILE *data, const struct gbose__page 
     fprintf(script, "set xrange [%.9g:%.9g]\nset yrange [%zu.5:0.5]\n", low - 0.05 * (high - low),
             high + 0.05 * (high - low), plan->n_learners - 1);
     gbose__plot_ticks(script, 'x', low - 0.05 * (high - low), high + 0.05 * (high - low), 5);
+    gbose__plot_label(label, plan, 0);
+    snprintf(axis, sizeof axis, "← better than %s | worse →", label);
+    fputs("set xlabel ", script);
+    gbose__gnuplot_string(script, axis);
+    fputs(" noenhanced offset 0,0.4\n", script);
     if (i % page->columns == 0)
         draw_rows(script, plan);
     else
@@ -364,7 +411,7 @@ static void draw_differences(FILE *script, FILE *data, const struct gbose__page 
                     "    data index %zu using ($5 == %u ? $2 : NaN):1:3:4:5 with xerrorbars pt 7 ps 1.1 lw 4 "
                     "lc rgb "
                     "variable notitle\n",
-                    *index, HIGHLIGHT);
+                    *index, GBOSE__HIGHLIGHT);
         (*index)++;
     }
     if (!n)
@@ -372,14 +419,14 @@ static void draw_differences(FILE *script, FILE *data, const struct gbose__page 
 }
 
 static int write_differences(const struct gbose__study *s, const struct gbose__summary *all,
-                             const struct gbose__group *g, const char *dir, const char *name,
+                             const struct gbose__group *g, const char *dir, struct gbose__figure *figure,
                              gbose_error *err)
 {
     const struct gbose__plan *plan = s->plan;
-    struct gbose__page page = {.gap = 30, .right = 20, .bottom = 36, .header = *g->title ? 30 : 6};
+    struct gbose__page page = {.gap = 30, .right = 20, .bottom = 56, .header = *g->title ? 30 : 6};
     struct gbose__file script, data;
     size_t index = 0;
-    int rc = begin(&script, &data, dir, name, err);
+    int rc = begin(&script, &data, dir, figure->name, err);
 
     if (rc)
         return rc;
@@ -388,7 +435,8 @@ static int write_differences(const struct gbose__study *s, const struct gbose__s
     page.panel_width = page.columns == 1 ? 520 : page.columns == 2 ? 380 : 300;
     page.panel_height = 24 * (double)(plan->n_learners - 1) + 8;
     page.top = 14 + 1.25 * GBOSE__FONT_SIZE * (double)gbose__plot_title_lines(&page, g, plan);
-    gbose__plot_begin(script.to, &page, name, g->title);
+    gbose__plot_begin(script.to, &page, figure->name, g->title);
+    keep_boxes(figure, &page, g->n, 0);
     for (size_t i = 0; i < g->n; i++)
         draw_differences(script.to, data.to, &page, &index, s, all, g, i);
     gbose__plot_end(script.to);
@@ -414,10 +462,10 @@ static void describe_regret(struct gbose__figure *figure, const struct gbose__pl
 
     snprintf(figure->name, sizeof figure->name, "regret-%s", g->name);
     snprintf(figure->caption, sizeof figure->caption,
-             "Cumulative regret%s%s: median (line) and quartiles (band) over %zu repetition%s%s.%s",
+             "Cumulative regret%s%s: median (line) and quartiles (band) over %zu repetition%s%s.%s%s",
              *g->title ? " for " : "", g->title, plan->reps, plan->reps == 1 ? "" : "s",
              plan->learner[0].option ? ", with the parameter that was best on them" : "",
-             highlighted(thick, plan));
+             highlighted(thick, plan), g->n > 1 ? " All panels have the same scale." : "");
 }
 
 static void describe_differences(struct gbose__figure *figure, const struct gbose__plan *plan,
@@ -427,9 +475,9 @@ static void describe_differences(struct gbose__figure *figure, const struct gbos
     snprintf(
         figure->caption, sizeof figure->caption,
         "Final regret%s%s minus that of %.100s on the same %srepetitions: mean and 95%% confidence interval. "
-        "Right of the line at 0, %.100s did better.",
+        "Right of the line at 0, %.100s did better.%s",
         *g->title ? " for " : "", g->title, plan->learner[0].label, plan->fresh ? "fresh " : "",
-        plan->learner[0].label);
+        plan->learner[0].label, g->n > 1 ? " Each panel has a scale of its own." : "");
 }
 
 /* Scripts and data; the figures' names and captions. */
@@ -441,11 +489,11 @@ static int write_scripts(struct gbose__figure *figures, size_t *n, const struct 
 
     for (size_t i = 0; i < n_groups && !rc; i++) {
         describe_regret(&figures[*n], s->plan, &groups[i]);
-        rc = write_regret(s, all, &groups[i], dir, figures[(*n)++].name, err);
+        rc = write_regret(s, all, &groups[i], dir, &figures[(*n)++], err);
         if (rc || !count_intervals(s, all, &groups[i]))
             continue;
         describe_differences(&figures[*n], s->plan, &groups[i]);
-        rc = write_differences(s, all, &groups[i], dir, figures[(*n)++].name, err);
+        rc = write_differences(s, all, &groups[i], dir, &figures[(*n)++], err);
     }
     return rc;
 }

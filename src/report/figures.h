@@ -10,12 +10,16 @@
 
 #include <stddef.h>
 
+#include "report/plot.h"
 #include "study/plan.h"
 #include "study/summary.h"
 
 struct gbose__figure {
     char name[96]; /* DIR/figures/NAME.svg and so on */
     char caption[512];
+    size_t n_panels;
+    struct gbose__box panel[GBOSE__GROUP_WORLDS]; /* where they are, in pixels of the SVG */
+    double names; /* the width of what stands on the left of a row for all of its panels; 0: nothing */
 };
 
 /* Make them, and the directory.

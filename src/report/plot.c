@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "io/file.h"
+#include "core/bytes.h"
 #include "report/gnuplot.h"
 #include "report/printed.h"
 
@@ -27,6 +27,17 @@ double gbose__plot_width(const struct gbose__page *p)
 double gbose__plot_height(const struct gbose__page *p)
 {
     return p->header + (double)p->rows * (p->top + p->panel_height + p->bottom);
+}
+
+struct gbose__box gbose__plot_box(const struct gbose__page *p, size_t i, double margin)
+{
+    double column = (double)(i % p->columns), row = (double)(i / p->columns);
+    double left = i % p->columns ? margin : p->left, above = i ? 0 : p->header;
+    double height = p->top + p->panel_height + p->bottom;
+
+    return (struct gbose__box){p->left + column * (p->panel_width + p->right + p->gap) - left,
+                               p->header - above + row * height, left + p->panel_width + p->right,
+                               above + height};
 }
 
 void gbose__plot_begin(FILE *to, const struct gbose__page *p, const char *name, const char *title)
@@ -53,6 +64,7 @@ void gbose__plot_begin(FILE *to, const struct gbose__page *p, const char *name, 
             "    set output out.\".pdf\"\n"
             "}\n"
             "set multiplot\n"
+            "unset key\n"
             "set border 3 linecolor rgb \"#808080\"\n"
             "set style fill transparent solid 0.18 noborder\n",
             gbose_version(), name, name, name, width, height, GBOSE__FONT_SIZE, 2 * width, 2 * height,
@@ -236,16 +248,45 @@ void gbose__plot_ticks(FILE *to, char axis, double low, double high, int most)
     fputs(")\n", to);
 }
 
-static const unsigned colours[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x707070};
+static const struct {
+    const char *name;
+    unsigned colour;
+} colours[] = {
+    {"gbose-auto", GBOSE__HIGHLIGHT},
+    {"gbose", 0x0072B2},
+    {"bose", 0x009E73},
+    {"action-ts", 0xCC79A7},
+    {"semi-ts", 0xE69F00},
+    {"lin-ts", 0x56B4E9},
+    {"lin-ucb", 0x707070},
+    {"eps-greedy", 0xD55E00},
+    {"uniform", 0x8C6D31},
+};
 
-#define N_COLOURS (sizeof colours / sizeof *colours)
+/* For all other learners, by a hash of their names. */
+static const unsigned others[] = {0x332288, 0x44AA99, 0xAA4499, 0x999933, 0x882255, 0x117733};
 
-unsigned gbose__plot_colour(size_t learner)
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+unsigned gbose__plot_colour(const struct gbose__plan *plan, size_t learner)
 {
-    return colours[learner % N_COLOURS];
+    const char *spec = plan->learner[learner].spec;
+    size_t n = strcspn(spec, ":");
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < COUNT(colours); i++)
+        if (strlen(colours[i].name) == n && !strncmp(colours[i].name, spec, n))
+            return colours[i].colour;
+    for (size_t i = 0; i < n; i++)
+        hash = gbose__mix(hash, (unsigned char)spec[i]);
+    return others[hash % COUNT(others)];
 }
 
-unsigned gbose__plot_dash(size_t learner)
+unsigned gbose__plot_dash(const struct gbose__plan *plan, size_t learner)
 {
-    return 1 + (unsigned)(learner / N_COLOURS % 5);
+    unsigned before = 0;
+
+    for (size_t l = 0; l < learner; l++)
+        before += gbose__plot_colour(plan, l) == gbose__plot_colour(plan, learner);
+    return 1 + before % 5;
 }

@@ -24,6 +24,15 @@ struct gbose__page {
     double panel_width, panel_height;
 };
 
+/* A part of the page. */
+struct gbose__box {
+    double x, y, width, height;
+};
+
+/* Panel i with what belongs to it: labels on its right, ticks below, title above, and on its left `margin`, or everything if
+ * it is the first of its row. */
+struct gbose__box gbose__plot_box(const struct gbose__page *p, size_t i, double margin);
+
 /* Rows and columns for n panels. */
 void gbose__plot_grid(struct gbose__page *p, size_t n);
 double gbose__plot_width(const struct gbose__page *p);
@@ -44,10 +53,11 @@ size_t gbose__plot_title_lines(const struct gbose__page *p, const struct gbose__
 /* "set xtics (...)" with at most about `most` round numbers from low to high; axis is 'x' or 'y'. */
 void gbose__plot_ticks(FILE *to, char axis, double low, double high, int most);
 
-/* The colour of a learner, 0xRRGGBB (Okabe and Ito's, which colour-blind readers can tell apart), and the
- * number of its dash type: 1, solid, until the colours are used up. */
-unsigned gbose__plot_colour(size_t learner);
-unsigned gbose__plot_dash(size_t learner);
+/* The colour of a learner, 0xRRGGBB: that of its name in all studies, with Okabe and Ito's, which colour-blind readers can
+ * tell apart, for those of the paper; and the number of its dash type: 1, solid, for the first learner of a colour. */
+#define GBOSE__HIGHLIGHT 0xB00020 /* of gbose-auto, whose line is thick and on top */
+unsigned gbose__plot_colour(const struct gbose__plan *plan, size_t learner);
+unsigned gbose__plot_dash(const struct gbose__plan *plan, size_t learner);
 
 /* A learner's label, shortened if it is long. */
 #define GBOSE__LABEL_SIZE 64

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/file.h"
+#include "report/findings.h"
 #include "report/format.h"
 #include "report/groups.h"
 #include "report/printed.h"
@@ -232,7 +233,12 @@ void gbose__print_table(FILE *to, const struct gbose__study *s, const struct gbo
                 world_block(to, s, all, groups[i].world[k], shown);
     }
     putc('\n', to);
+    gbose__findings_say(to, s, all, "\n", put_wrapped);
+    fputs("\n\n", to);
+    gbose__findings_define(to, plan, "", "\n", put_wrapped);
     gbose__tables_explain(to, plan, !groups[0].paper, "", "\n", put_wrapped);
+    if (!groups[0].paper && shown[LONE])
+        fputs("  Lone: the share of rounds in which one arm had probability 1.\n", to);
     fputs("  *: the least of its column.\n", to);
     free(groups);
 }

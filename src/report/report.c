@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "io/file.h"
+#include "report/findings.h"
 #include "report/format.h"
 #include "report/groups.h"
 #include "report/printed.h"
@@ -25,6 +26,7 @@ static const char style[] =
     "h2{font-size:1.25rem;margin:2.5rem 0 .5rem;border-bottom:1px solid var(--line);padding-bottom:.25rem}\n"
     "h3{font-size:1rem;margin:1.5rem 0 .4rem;overflow-wrap:anywhere}\n"
     "p,li{max-width:70ch}\n"
+    ".found{font-size:1.15rem}\n"
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;margin:0}\n"
     "dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}\n"
     "code{font:.88em ui-monospace,\"Liberation Mono\",monospace}\n"
@@ -40,6 +42,11 @@ static const char style[] =
     "td.more{color:var(--soft)}td.edge,th.edge{border-left:1px solid var(--line)}\n"
     "figure{margin:1.5rem 0 2.5rem}\n"
     "figure svg{display:block;width:100%;height:auto;min-width:46rem;max-width:76rem}\n"
+    "figure svg.panel{display:none;min-width:0;max-width:34rem}figure svg.panel "
+    "svg{display:inline;min-width:0}\n"
+    "@media "
+    "(max-width:46rem){.stacks>svg[role=img]{position:absolute;width:0;height:0;min-width:0;overflow:hidden}"
+    ".stacks>svg.panel{display:block;margin-bottom:1rem}}\n"
     "figcaption{color:var(--soft);font-size:.92rem;max-width:80ch;margin-top:.5rem}\n"
     "summary{cursor:pointer;margin:1rem 0}\n"
     "figure svg [id$=gnuplot_canvas]>rect{fill:none}\n"
@@ -48,6 +55,8 @@ static const char style[] =
     "figure svg [stroke=\"rgb(221, 221, 221)\"]{stroke:var(--line)}\n"
     "figure svg [color=black]{color:var(--ink)}\n"
     "figure svg [font-family]{font-family:inherit}\n"
+    "@media (prefers-color-scheme:dark){figure svg [stroke^=\"rgb(176\"]{stroke:#ff6b81}"
+    "figure svg [fill^=\"rgb(176\"]{fill:#ff6b81}}\n"
     "@media print{figure{break-inside:avoid}}\n";
 
 /* ---- figures ---- */
@@ -88,6 +97,28 @@ static int put_svg(FILE *to, const char *svg, size_t number, const char *caption
     return 1;
 }
 
+/* For narrow pages: the panels below each other, each cut from the drawing that is there already. Panels that share names
+ * on their left have them beside each. */
+static void put_panels(FILE *to, const struct gbose__figure *f, size_t number)
+{
+    for (size_t i = 0; i < f->n_panels; i++) {
+        const struct gbose__box *b = &f->panel[i];
+        double names = b->x > 0 ? f->names : 0;
+
+        fprintf(to, "<svg class=\"panel\" aria-hidden=\"true\" viewBox=\"0 0 %.0f %.0f\">", names + b->width,
+                b->height);
+        if (names > 0)
+            fprintf(to,
+                    "<svg width=\"%.0f\" height=\"%.0f\" viewBox=\"0 %.0f %.0f %.0f\">"
+                    "<use href=\"#f%zu-gnuplot_canvas\"/></svg>",
+                    names, b->height, b->y, names, b->height, number);
+        fprintf(to,
+                "<svg x=\"%.0f\" width=\"%.0f\" height=\"%.0f\" viewBox=\"%.0f %.0f %.0f %.0f\">"
+                "<use href=\"#f%zu-gnuplot_canvas\"/></svg></svg>\n",
+                names, b->width, b->height, b->x, b->y, b->width, b->height, number);
+    }
+}
+
 static int put_figure(FILE *to, const struct gbose__figure *figure, size_t number, const char *dir,
                       gbose_error *err)
 {
@@ -103,8 +134,9 @@ static int put_figure(FILE *to, const struct gbose__figure *figure, size_t numbe
     free(path);
     if (rc)
         return rc;
-    fputs("<figure>\n<div class=\"wide\">", to);
-    put_svg(to, svg, number, figure->caption);
+    fprintf(to, "<figure>\n<div class=\"wide%s\">", figure->n_panels > 1 ? " stacks" : "");
+    if (put_svg(to, svg, number, figure->caption) && figure->n_panels > 1)
+        put_panels(to, figure, number);
     free(svg);
     fputs("</div>\n<figcaption>", to);
     gbose__format_html(to, figure->caption);
@@ -217,18 +249,22 @@ static void put_world_table(FILE *to, const struct gbose__study *s, const struct
 static void put_tables(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
                        const struct gbose__group *groups, size_t n)
 {
+    static const char lone[] =
+        "<li>Lone: the share of rounds in which one arm had probability 1, so that there was "
+        "nothing to compare.</li>\n</ul>\n";
     int printed = gbose__tables_any_printed(s->plan), paper = n && groups[0].paper;
 
-    fputs("<h2>Final regret</h2>\n<ul>\n", to);
-    gbose__tables_explain(to, s->plan, 1, "<li>", "</li>\n", gbose__format_html);
-    fputs("<li>Bold: the least median of its world. Lone: share of rounds in which one arm had probability "
-          "1, so "
-          "that there was nothing to compare.</li>\n</ul>\n",
-          to);
+    fprintf(to, "<h2>Final regret after %" PRIu64 " rounds</h2>\n<ul>\n", s->plan->rounds);
+    gbose__tables_explain(to, s->plan, !paper, "<li>", "</li>\n", gbose__format_html);
+    fputs("<li>Bold: the least median of its world.</li>\n", to);
+    fputs(paper ? "</ul>\n" : lone, to);
     for (size_t i = 0; i < n && paper; i++)
         put_paper_table(to, s, all, &groups[i], printed);
-    if (paper)
-        fputs("<details><summary>Parameters, quartiles and differences of every cell</summary>\n", to);
+    if (paper) {
+        fputs("<details><summary>Parameters, quartiles and differences of every cell</summary>\n<ul>\n", to);
+        gbose__tables_explain_differences(to, s->plan, "<li>", "</li>\n", gbose__format_html);
+        fputs(lone, to);
+    }
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < groups[i].n; k++)
             put_world_table(to, s, all, &groups[i], k, printed);
@@ -294,7 +330,10 @@ static int put_page(FILE *to, const struct gbose__study *s, const struct gbose__
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>%s</h1>\n",
             title, style, title);
-    put_facts(to, s, command_line);
+    fputs("<p class=\"found\">", to);
+    gbose__findings_say(to, s, all, " ", gbose__format_html);
+    fputs("</p>\n", to);
+    gbose__findings_define(to, s->plan, "<p>", "</p>\n", gbose__format_html);
     put_tables(to, s, all, groups, n_groups);
     fputs("<h2>Figures</h2>\n", to);
     if (no_figures) {
@@ -304,6 +343,8 @@ static int put_page(FILE *to, const struct gbose__study *s, const struct gbose__
     }
     for (size_t i = 0; i < n && !rc; i++)
         rc = put_figure(to, &figures[i], i + 1, dir, err);
+    fputs("<h2>How it was played</h2>\n", to);
+    put_facts(to, s, command_line);
     fputs(
         "<h2>Files</h2>\n<ul>\n"
         "<li><a href=\"runs.csv\">runs.csv</a>: a row a run</li>\n"

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "io/csv.h"
 #include "io/file.h"
+#include "report/findings.h"
 #include "report/format.h"
 #include "report/printed.h"
 
@@ -113,6 +114,23 @@ const char *gbose__tables_cell_difference(char buf[GBOSE__CELL_SIZE], const stru
     return buf;
 }
 
+void gbose__tables_explain_differences(FILE *to, const struct gbose__plan *plan, const char *before,
+                                       const char *after, void (*text)(FILE *to, const char *text))
+{
+    char line[512];
+
+    if (plan->n_learners < 2)
+        return;
+    snprintf(
+        line, sizeof line,
+        "Difference: mean of final regret minus that of %.100s on the same %srepetitions [95%% confidence "
+        "interval, Student's t]; above 0 %.100s did better.",
+        plan->learner[0].label, plan->fresh ? "fresh " : "", plan->learner[0].label);
+    fputs(before, to);
+    text(to, line);
+    fputs(after, to);
+}
+
 void gbose__tables_explain(FILE *to, const struct gbose__plan *plan, int details, const char *before,
                            const char *after, void (*text)(FILE *to, const char *text))
 {
@@ -142,16 +160,8 @@ void gbose__tables_explain(FILE *to, const struct gbose__plan *plan, int details
         text(to, line);
         fputs(after, to);
     }
-    if (details && plan->n_learners > 1) {
-        snprintf(
-            line, sizeof line,
-            "Difference: mean of final regret minus that of %s on the same %srepetitions [95%% confidence "
-            "interval, Student's t]; above 0 %s did better.",
-            plan->learner[0].label, plan->fresh ? "fresh " : "", plan->learner[0].label);
-        fputs(before, to);
-        text(to, line);
-        fputs(after, to);
-    }
+    if (details)
+        gbose__tables_explain_differences(to, plan, before, after, text);
     if (gbose__tables_any_printed(plan)) {
         fputs(before, to);
         text(to, "Printed: the median in Table 1 of the paper, which is best in hindsight.");
@@ -405,6 +415,9 @@ int gbose__tables_write_table_md(const struct gbose__study *s, const struct gbos
         return rc;
     }
     fprintf(f.to, "# Final regret after %" PRIu64 " rounds\n\n", plan->rounds);
+    gbose__findings_say(f.to, s, all, " ", md_text);
+    fputs("\n\n", f.to);
+    gbose__findings_define(f.to, plan, "- ", "\n", md_text);
     gbose__tables_explain(f.to, plan, 1, "- ", "\n", md_text);
     fputs(
         "- Lone: share of rounds in which one arm had probability 1. Bold: the least median of its world.\n",

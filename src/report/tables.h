@@ -68,5 +68,8 @@ const char *gbose__tables_cell_difference(char buf[GBOSE__CELL_SIZE], const stru
  * there quartiles and differences? */
 void gbose__tables_explain(FILE *to, const struct gbose__plan *plan, int details, const char *before,
                            const char *after, void (*text)(FILE *to, const char *text));
+/* The one about differences alone. */
+void gbose__tables_explain_differences(FILE *to, const struct gbose__plan *plan, const char *before,
+                                       const char *after, void (*text)(FILE *to, const char *text));
 
 #endif
