@@ -20,6 +20,7 @@
  *
  *     if (gbose_schema_new(&schema, text, &err) != GBOSE_OK)
  *         complain(err.text);                          "line 7: unknown feature 'pric'; did you mean 'price'?"
+ *     gbose_new_for(&g, "gbose-auto", schema, &err);
  *     for (each round) {
  *         gbose_encode(schema, rows, round, shared, actions, n_arms, &err);
  *         gbose_decide_in(g, &d, rows, n_arms, round);
@@ -132,6 +133,19 @@ typedef struct {
 GBOSE_API int gbose_encode(const gbose_schema *schema, double *rows, double *round,
                            const gbose_features *shared, const gbose_features *actions, size_t n_arms,
                            gbose_error *err);
+
+/* ---- learners for a schema ------------------------------------------------------------------------------ */
+
+/* gbose_new() for the contexts of a schema: dim is that of the schema, and so is the option `round`, if the learner has
+ * it (a learner that has not leaves the features of the round alone). The learner's states and tickets carry the hash of
+ * the schema: a ticket of another one is GBOSE_EFOREIGN, merging with another one GBOSE_EMISMATCH. The schema is not
+ * needed any more after the call. Errors are those of gbose_new(); GBOSE_ESCHEMA if the schema has more columns of the
+ * round than the learner takes. */
+GBOSE_API int gbose_new_for(gbose **out, const char *spec, const gbose_schema *schema, gbose_error *err);
+
+/* gbose_load() of a state that was saved by a learner for this schema; GBOSE_ESCHEMA if it was another one, or none. */
+GBOSE_API int gbose_load_for(gbose **out, const void *buf, size_t size, const gbose_schema *schema,
+                             gbose_error *err);
 
 /* ---- a schema from data -------------------------------------------------------------------------------- */
 
