@@ -276,6 +276,7 @@ static size_t letters(const char *line, size_t n)
 static void the_terminals_columns_line_up(void **state)
 {
     struct gbose__study *studies[] = {small_study(), made_paper_study(4, 3)};
+    struct gbose__print_style style = {200, 1, 0, 1};
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -283,7 +284,7 @@ static void the_terminals_columns_line_up(void **state)
         size_t size, width = 0, rows = 0;
         FILE *to = open_memstream(&text, &size);
 
-        gbose__outputs_print(to, studies[i]);
+        gbose__outputs_print(to, studies[i], &style);
         fclose(to);
         assert_non_null(strstr(text, "Final regret after 10000 rounds\n"));
         assert_non_null(strstr(text, i ? "N = 10, d = 10" : "paper:arms=2,dim=10,shift=cos-best\n"));
@@ -299,6 +300,37 @@ static void the_terminals_columns_line_up(void **state)
             }
         }
         assert_int_equal(rows, i ? 21 : 4);
+        free(text);
+        gbose__study_free(studies[i]);
+    }
+}
+
+/* On 80 columns nothing is wider, without UTF-8 nothing is beyond ASCII, and without colour there is no escape. */
+static void the_terminals_limits_are_kept(void **state)
+{
+    struct gbose__study *studies[] = {small_study(), made_paper_study(4, 3)};
+    struct gbose__print_style plain = {80, 0, 0, 1}, coloured = {80, 1, 1, 0};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char *text;
+        size_t size;
+        FILE *to = open_memstream(&text, &size);
+
+        gbose__outputs_print(to, studies[i], &plain);
+        fclose(to);
+        for (char *line = text; *line; line += strcspn(line, "\n") + 1)
+            assert_that(strcspn(line, "\n") <= 80, "%.*s", (int)strcspn(line, "\n"), line);
+        for (char *at = text; *at; at++)
+            assert_true(*at == '\n' || (*at >= ' ' && *at < 127));
+        assert_non_null(strstr(text, "had the least"));
+        assert_non_null(strstr(text, "Less is better"));
+        free(text);
+        to = open_memstream(&text, &size);
+        gbose__outputs_print(to, studies[i], &coloured);
+        fclose(to);
+        assert_non_null(strstr(text, "\033[1;32m"));
+        assert_null(strstr(text, "Less is better"));
         free(text);
         gbose__study_free(studies[i]);
     }
@@ -519,6 +551,7 @@ int main(void)
         cmocka_unit_test(table_md_says_it_all),
         cmocka_unit_test(a_study_of_the_paper_begins_with_its_table),
         cmocka_unit_test(the_terminals_columns_line_up),
+        cmocka_unit_test(the_terminals_limits_are_kept),
         cmocka_unit_test(the_report_escapes_html),
         cmocka_unit_test(an_unwritable_directory_is_one_clear_line),
         cmocka_unit_test(a_full_disk_leaves_no_half_a_file),

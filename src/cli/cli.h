@@ -17,6 +17,9 @@ struct command {
 
 extern const struct command cmd_paper, cmd_simulate, cmd_collect, cmd_worlds, cmd_learners, cmd_schema;
 
+/* How this program was called, so that what it proposes can be pasted: "gbose", or "./run". */
+extern const char *program_name;
+
 /* An option of a subcommand: "--name" with 0, 1 or any number of values. */
 struct arg {
     const char *name; /* without the dashes; "" for what stands alone */

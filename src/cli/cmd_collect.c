@@ -13,6 +13,7 @@ static int run(int argc, char **argv)
     struct arg args[] = {{.name = "", .most = MANY},
                          {.name = "threads", .most = 1},
                          {.name = "out", .most = 1},
+                         {.name = "quiet", .most = 0},
                          {.name = NULL}};
     struct gbose__plan *plan = NULL;
     gbose_error err = {0, ""};
@@ -41,14 +42,15 @@ static int run(int argc, char **argv)
 
 const struct command cmd_collect = {
     "collect", "put the shards of a study together",
-    "Usage: gbose collect DIR... [--out DIR] [--threads N]\n\n"
+    "Usage: gbose collect DIR... [--out DIR] [--threads N] [--quiet]\n\n"
     "Takes the runs of shards that were played apart (--shard K/N, each with a DIR of its own), plays the "
     "fresh\n"
     "repetitions with the parameters that came out best, and writes tables, figures and report. Tables and "
     "figures\n"
     "have the same bytes as if the study had been played in one piece.\n\n"
     "  --out DIR     tables, figures and report; without it, or with -, a table on the terminal only\n"
-    "  --threads N   runs side by side (the number of cores)\n\n"
+    "  --threads N   runs side by side (the number of cores)\n"
+    "  --quiet       no progress, and no table but on the terminal alone\n\n"
     "Example:\n"
     "  gbose paper --shard 1/2 --out part1     (on one machine)\n"
     "  gbose paper --shard 2/2 --out part2     (on another)\n"

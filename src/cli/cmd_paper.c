@@ -69,10 +69,11 @@ static int fill(struct gbose__plan *plan, const struct arg *setup, int quick, gb
 
 static int run(int argc, char **argv)
 {
-    struct arg args[] = {
-        {.name = "quick", .most = 0},  {.name = "setup", .most = MANY}, {.name = "reps", .most = 1},
-        {.name = "rounds", .most = 1}, {.name = "seed", .most = 1},     {.name = "threads", .most = 1},
-        {.name = "out", .most = 1},    {.name = "shard", .most = 1},    {.name = NULL}};
+    struct arg args[] = {{.name = "quick", .most = 0}, {.name = "setup", .most = MANY},
+                         {.name = "reps", .most = 1},  {.name = "rounds", .most = 1},
+                         {.name = "seed", .most = 1},  {.name = "threads", .most = 1},
+                         {.name = "out", .most = 1},   {.name = "quiet", .most = 0},
+                         {.name = "shard", .most = 1}, {.name = NULL}};
     struct arg *quick = &args[0], *setup = &args[1], *reps_arg = &args[2], *rounds_arg = &args[3],
                *seed_arg = &args[4];
     uint64_t rounds = 10000, reps, seed = 1;
@@ -110,7 +111,7 @@ static int run(int argc, char **argv)
 const struct command cmd_paper = {
     "paper", "the paper's table and figures",
     "Usage: gbose paper [--quick] [--setup NxD...] [--reps N] [--rounds T] [--seed S]\n"
-    "                   [--threads N] [--out DIR] [--shard K/N]\n\n"
+    "                   [--threads N] [--out DIR] [--shard K/N] [--quiet]\n\n"
     "Plays the systems of the paper, and some it could not have, in its nine worlds: (N, d) = (2, 10), (10, "
     "2)\n"
     "and (10, 10), with the confounders (i) none, (ii) log-sine and (iii) cos-best. Each of 11 parameter "
@@ -125,7 +126,8 @@ const struct command cmd_paper = {
     "  --seed S      of worlds and learners (1)\n"
     "  --threads N   runs side by side (the number of cores)\n"
     "  --out DIR     tables, figures and report (results/paper); - for the table on the terminal only\n"
-    "  --shard K/N   play only part K of N, to be put together by gbose collect\n\n"
+    "  --shard K/N   play only part K of N, to be put together by gbose collect\n"
+    "  --quiet       no progress, and no table but on the terminal alone\n\n"
     "Examples:\n"
     "  gbose paper --quick\n"
     "  gbose paper --setup 10x2 --reps 100 --out results/many\n"

@@ -106,17 +106,11 @@ static struct gbose__plan *make_plan(char *command, struct arg *args, int *rc)
 
 static int run(int argc, char **argv)
 {
-    struct arg args[] = {{.name = "world", .most = MANY},
-                         {.name = "learner", .most = MANY},
-                         {.name = "sweep", .most = MANY},
-                         {.name = "rounds", .most = 1},
-                         {.name = "reps", .most = 1},
-                         {.name = "seed", .most = 1},
-                         {.name = "plan", .most = 1},
-                         {.name = "threads", .most = 1},
-                         {.name = "out", .most = 1},
-                         {.name = "shard", .most = 1},
-                         {.name = NULL}};
+    struct arg args[] = {
+        {.name = "world", .most = MANY}, {.name = "learner", .most = MANY}, {.name = "sweep", .most = MANY},
+        {.name = "rounds", .most = 1},   {.name = "reps", .most = 1},       {.name = "seed", .most = 1},
+        {.name = "plan", .most = 1},     {.name = "threads", .most = 1},    {.name = "out", .most = 1},
+        {.name = "quiet", .most = 0},    {.name = "shard", .most = 1},      {.name = NULL}};
     struct gbose__plan *plan = NULL;
     struct play play = {0};
     int rc = args_parse(argc, argv, args);
@@ -136,7 +130,8 @@ const struct command cmd_simulate = {
     "simulate", "a study of your own: learners in simulated worlds",
     "Usage: gbose simulate --world SPEC... --learner SPEC... [--sweep OPTION=VALUE,VALUE,...]\n"
     "                      [--rounds T] [--reps R] [--seed S] [--threads N] [--out DIR] [--shard K/N]\n"
-    "       gbose simulate --plan FILE [--threads N] [--out DIR] [--shard K/N]\n\n"
+    "                      [--quiet]\n"
+    "       gbose simulate --plan FILE [--threads N] [--out DIR] [--shard K/N] [--quiet]\n\n"
     "Plays every learner in every world. All learners meet the same rounds. With --sweep, a learner that has "
     "the\n"
     "option is tried with each value, and the best one (least median regret) is played again in as many "
@@ -152,7 +147,8 @@ const struct command cmd_simulate = {
     "  --plan FILE   instead of all that: the study.json of an earlier study, to play it again\n"
     "  --threads N   runs side by side (the number of cores)\n"
     "  --out DIR     tables, figures and report; without it, or with -, a table on the terminal only\n"
-    "  --shard K/N   play only part K of N, to be put together by gbose collect\n\n"
+    "  --shard K/N   play only part K of N, to be put together by gbose collect\n"
+    "  --quiet       no progress, and no table but on the terminal alone\n\n"
     "Examples:\n"
     "  gbose simulate --world gallery:shift=jumps --learner gbose lin-ts\n"
     "  gbose simulate --world paper kim-paik --learner gbose bose semi-ts \\\n"

@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/terminal.h"
 #include "core/spec.h"
 #include "gbose.h"
 #include "study/cluster.h"
@@ -11,6 +13,8 @@
 static const struct command *const commands[] = {&cmd_paper,  &cmd_simulate, &cmd_collect,
                                                  &cmd_worlds, &cmd_learners, &cmd_schema};
 #define N_COMMANDS (sizeof commands / sizeof *commands)
+
+const char *program_name = "gbose";
 
 static void print_overview(FILE *to)
 {
@@ -65,6 +69,11 @@ int main(int argc, char **argv)
     const struct command *command;
     int help, rc;
 
+    terminal_begin();
+    if (getenv("GBOSE_CALLED_AS") && *getenv("GBOSE_CALLED_AS"))
+        program_name = getenv("GBOSE_CALLED_AS");
+    else if (argc && *argv[0])
+        program_name = argv[0];
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         print_overview(argc < 2 ? stderr : stdout);
         return argc < 2 ? EXIT_USAGE : EXIT_FINE;

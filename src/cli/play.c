@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "report/gnuplot.h"
@@ -28,7 +29,8 @@ static void on_signal(int number)
 
 static int is_play_option(const char *word)
 {
-    return !strncmp(word, "--threads", 9) || !strncmp(word, "--out", 5) || !strncmp(word, "--shard", 7);
+    return !strncmp(word, "--threads", 9) || !strncmp(word, "--out", 5) || !strncmp(word, "--shard", 7) ||
+           !strcmp(word, "--quiet");
 }
 
 /* A word as a shell would read it back: in quotes if it holds anything but these. */
@@ -57,13 +59,12 @@ static char *plain_words(int argc, char **argv)
 
     if (!to)
         return NULL;
-    fputs("gbose", to);
     for (int i = 0; i < argc; i++) {
         if (is_play_option(argv[i])) {
-            i += !strchr(argv[i], '=');
+            i += !strchr(argv[i], '=') && strcmp(argv[i], "--quiet");
             continue;
         }
-        fputc(' ', to);
+        fputs(i ? " " : "", to);
         put_word(to, argv[i]);
     }
     if (fclose(to)) {
@@ -103,6 +104,8 @@ int play_options(struct play *play, int argc, char **argv, struct arg *args, con
     for (struct arg *a = args; a->name && !rc; a++) {
         if (!strcmp(a->name, "threads") && a->given)
             rc = parse_count(&threads, argv[0], "threads", a->value[0], 1, 1024);
+        if (!strcmp(a->name, "quiet"))
+            play->quiet = a->given;
         if (!strcmp(a->name, "out") && a->given)
             play->dir = strcmp(a->value[0], "-") ? a->value[0] : NULL;
         if (!rc && play->dir && !*play->dir)
@@ -136,7 +139,9 @@ static int say_stopped(const struct play *play, const struct gbose__study *study
     fprintf(stderr, "stopped after %zu of %zu runs; ", gbose__engine_done(study),
             gbose__engine_needed(study, play->shard, play->shards));
     if (play->dir) {
-        fprintf(stderr, "to go on: %s --out ", play->words);
+        fputs("to go on: ", stderr);
+        put_word(stderr, program_name);
+        fprintf(stderr, " %s --out ", play->words);
         put_word(stderr, play->dir);
         if (play->shards > 1)
             fprintf(stderr, " --shard %zu/%zu", play->shard + 1, play->shards);
@@ -147,23 +152,36 @@ static int say_stopped(const struct play *play, const struct gbose__study *study
     return EXIT_STOPPED;
 }
 
-/* The table, and the files. */
+static void print_table(const struct play *play, const struct gbose__study *study)
+{
+    struct gbose__print_style style = {terminal_width(stdout), terminal_utf8(), terminal_colour(stdout),
+                                       !play->quiet};
+
+    gbose__outputs_print(stdout, study, &style);
+}
+
+/* The table, and the files. The report names the command as anybody would call it. */
 static int show(const struct play *play, const struct gbose__study *study)
 {
     gbose_error err = {0, ""};
+    char *command;
     int rc;
 
     if (!play->dir) {
-        gbose__outputs_print(stdout, study);
+        print_table(play, study);
         return EXIT_FINE;
     }
-    rc = gbose__outputs_write(study, play->dir, play->words, &err);
+    command = gbose__file_join("gbose ", play->words, "");
+    rc = command ? gbose__outputs_write(study, play->dir, command, &err) : gbose__no_memory(&err);
+    free(command);
     if (stop)
         return say_stopped(play, study);
     if (rc && rc != GBOSE__ENOPLOT)
         return broken(play, &err);
-    gbose__outputs_print(stdout, study);
-    printf("\nReport: %s/report.html (tables, figures and every run beside it)\n", play->dir);
+    if (!play->quiet) {
+        print_table(play, study);
+        printf("\nReport: %s/report.html (tables, figures and every run beside it)\n", play->dir);
+    }
     if (rc)
         fprintf(stderr, "gbose %s: %s\n", play->command, err.text); /* all but the figures is there */
     return EXIT_FINE;
@@ -200,7 +218,7 @@ static int lead(const struct play *play, struct gbose__study *study, char **sour
     if (!rc && play->dir)
         rc = gbose__session_open(&company.session, study, play->dir, &err);
     if (!rc) {
-        gbose__progress_begin(&company.line);
+        gbose__progress_begin(&company.line, !play->quiet);
         rc = gbose__engine_play(study, &settings, &err);
         gbose__progress_end(&company.line);
     }

@@ -5,16 +5,17 @@
 #include "cli/cli.h"
 #include "study/plan.h"
 
-/* How to play, from the options --threads, --out and --shard. */
+/* How to play, from the options --threads, --out, --shard and --quiet. */
 struct play {
     const char *command; /* the subcommand's name */
     const char *dir;     /* NULL: results on the terminal only */
     size_t threads;
     size_t shard, shards;
-    char *words; /* the command line without those options, to be shown and repeated */
+    int quiet;   /* errors only; without a directory the table too */
+    char *words; /* the command line without the program and those options, to be shown and repeated */
 };
 
-/* Read --threads, --out and --shard (each may be missing from args). EXIT_FINE or EXIT_USAGE. */
+/* Read --threads, --out, --shard and --quiet (each may be missing from args). EXIT_FINE or EXIT_USAGE. */
 int play_options(struct play *play, int argc, char **argv, struct arg *args, const char *default_dir);
 
 void play_clear(struct play *play);

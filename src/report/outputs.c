@@ -4,7 +4,6 @@
 
 #include "report/figures.h"
 #include "report/gnuplot.h"
-#include "report/print.h"
 #include "report/report.h"
 #include "report/tables.h"
 
@@ -40,7 +39,7 @@ int gbose__outputs_write(const struct gbose__study *s, const char *dir, const ch
     return rc;
 }
 
-void gbose__outputs_print(FILE *to, const struct gbose__study *s)
+void gbose__outputs_print(FILE *to, const struct gbose__study *s, const struct gbose__print_style *style)
 {
     struct gbose__summary *all;
 
@@ -48,6 +47,6 @@ void gbose__outputs_print(FILE *to, const struct gbose__study *s)
         fputs("out of memory: no table\n", to);
         return;
     }
-    gbose__print_table(to, s, all);
+    gbose__print_table(to, s, all, style);
     free(all);
 }

@@ -6,6 +6,7 @@
 
 #include "io/file.h"
 #include "report/gnuplot.h"
+#include "report/print.h"
 #include "study/plan.h"
 
 /* Write runs.csv, curves.csv, table.csv, table.md, figures/ and report.html into a directory, which is made
@@ -17,6 +18,6 @@ int gbose__outputs_write(const struct gbose__study *s, const char *dir, const ch
                          gbose_error *err);
 
 /* The table for the terminal. */
-void gbose__outputs_print(FILE *to, const struct gbose__study *s);
+void gbose__outputs_print(FILE *to, const struct gbose__study *s, const struct gbose__print_style *style);
 
 #endif

@@ -11,7 +11,7 @@
 #include "report/printed.h"
 #include "report/tables.h"
 
-#define LINE_WIDTH 96
+#define LONGEST_LINE 96 /* of notes: longer ones are hard to read */
 
 /* Columns that UTF-8 text takes: bytes that begin a character. */
 static size_t columns(const char *text)
@@ -45,15 +45,24 @@ static void put_right(FILE *to, const char *text, size_t width)
     fputs(text, to);
 }
 
-static void put_rule(FILE *to, size_t width)
+static void put_rule(FILE *to, size_t width, const struct gbose__print_style *style)
 {
     while (width-- > 0)
-        fputs("─", to);
+        fputs(style->utf8 ? "─" : "-", to);
     putc('\n', to);
 }
 
+/* The best of a column, behind a star, stands out where it can. */
+static void put_best(FILE *to, const char *text, size_t width, int best,
+                     const struct gbose__print_style *style)
+{
+    fputs(best && style->colour ? "\033[1;32m" : "", to);
+    put_right(to, text, width);
+    fputs(best && style->colour ? "\033[0m" : "", to);
+}
+
 /* Words, broken into lines that begin with two spaces. */
-static void put_wrapped(FILE *to, const char *text)
+static void wrap(FILE *to, const char *text, size_t width)
 {
     size_t at = 0;
 
@@ -61,7 +70,7 @@ static void put_wrapped(FILE *to, const char *text)
         size_t bytes = strcspn(text, " "), n = 0;
         for (size_t i = 0; i < bytes; i++)
             n += ((unsigned char)text[i] & 0xC0) != 0x80;
-        if (at && at + 1 + n > LINE_WIDTH) {
+        if (at && at + 1 + n > width) {
             putc('\n', to);
             at = 0;
         }
@@ -70,6 +79,17 @@ static void put_wrapped(FILE *to, const char *text)
         fwrite(text, 1, bytes, to);
         text += bytes + (text[bytes] == ' ');
     }
+}
+
+/* The same with the narrowest and with the widest lines, as gbose__tables_explain() wants it. */
+static void wrap_narrow(FILE *to, const char *text)
+{
+    wrap(to, text, 78);
+}
+
+static void wrap_wide(FILE *to, const char *text)
+{
+    wrap(to, text, LONGEST_LINE);
 }
 
 static size_t label_width(const struct gbose__plan *plan)
@@ -84,47 +104,59 @@ static size_t label_width(const struct gbose__plan *plan)
 
 /* ---- as Table 1 ---- */
 
-#define PAPER_COLUMN 8 /* a median and the mark of the best */
+#define PAPER_COLUMN 6 /* a space and a number */
+
+/* Five letters at most, up to 99999. */
+static const char *short_number(char buf[GBOSE__NUMBER_SIZE], double x)
+{
+    if (x >= 999.95 && x < 99999.5)
+        snprintf(buf, GBOSE__NUMBER_SIZE, "%.0f", x);
+    else
+        gbose__format_rounded(buf, x);
+    return buf;
+}
 
 static void paper_block(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
-                        const struct gbose__group *g, int printed)
+                        const struct gbose__group *g, int printed, const struct gbose__print_style *style)
 {
     const struct gbose__plan *plan = s->plan;
     size_t label = label_width(plan), numbers = 1u + (plan->fresh > 0) + (printed != 0);
+    size_t block = 1 + numbers * PAPER_COLUMN + 1; /* a gap, the numbers, the mark of the best */
     char buf[GBOSE__NUMBER_SIZE];
 
     putc('\n', to);
     put_left(to, g->title, label);
     for (size_t i = 0; i < g->n; i++) {
-        fputs("  ", to);
-        put_right(to, gbose__groups_label(g, i, plan), PAPER_COLUMN - 1);
-        pad(to, i + 1 < g->n ? numbers * PAPER_COLUMN - PAPER_COLUMN + 1 : 0);
+        putc(' ', to);
+        put_right(to, gbose__groups_label(g, i, plan), PAPER_COLUMN);
+        pad(to, i + 1 < g->n ? block - 1 - PAPER_COLUMN : 0);
     }
     putc('\n', to);
     put_left(to, "", label);
     for (size_t i = 0; i < g->n; i++) {
-        fputs("  ", to);
-        put_right(to, "best ", PAPER_COLUMN);
+        putc(' ', to);
+        put_right(to, "best", PAPER_COLUMN);
+        putc(' ', to);
         if (plan->fresh)
             put_right(to, "fresh", PAPER_COLUMN);
         if (printed)
-            put_right(to, "printed", PAPER_COLUMN);
+            put_right(to, "paper", PAPER_COLUMN);
     }
     putc('\n', to);
-    put_rule(to, label + g->n * (2 + numbers * PAPER_COLUMN));
+    put_rule(to, label + g->n * block, style);
     for (size_t l = 0; l < plan->n_learners; l++) {
         put_left(to, plan->learner[l].label, label);
         for (size_t i = 0; i < g->n; i++) {
             const struct gbose__summary *u = gbose__summary_of(s, all, g->world[i], l);
+            int best = gbose__tables_is_best(s, all, u);
 
-            fputs("  ", to);
-            put_right(to, gbose__format_rounded(buf, u->tuned.median), PAPER_COLUMN - 1);
-            putc(gbose__tables_is_best(s, all, u) ? '*' : ' ', to);
+            putc(' ', to);
+            put_best(to, short_number(buf, u->tuned.median), PAPER_COLUMN, best, style);
+            putc(best ? '*' : ' ', to);
             if (plan->fresh)
-                put_right(to, gbose__format_rounded(buf, u->fresh.median), PAPER_COLUMN);
+                put_right(to, short_number(buf, u->fresh.median), PAPER_COLUMN);
             if (printed)
-                put_right(to, gbose__format_rounded(buf, gbose__printed_for(plan, u->world, l)),
-                          PAPER_COLUMN);
+                put_right(to, short_number(buf, gbose__printed_for(plan, u->world, l)), PAPER_COLUMN);
         }
         putc('\n', to);
     }
@@ -174,42 +206,90 @@ static const char *column_text(char buf[GBOSE__CELL_SIZE], const struct gbose__p
     }
 }
 
-static void world_block(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
-                        size_t world, const int *shown)
+/* The shown columns from `from` on that fit beside the learners' names; returns where the next ones begin. */
+static int fold(const int *shown, const size_t *width, int from, size_t most, size_t *total)
+{
+    int c = from;
+
+    *total = width[LEARNER];
+    for (; c < N_COLUMNS; c++) {
+        if (!shown[c])
+            continue;
+        if (c > from && *total + 2 + width[c] > most && *total > width[LEARNER])
+            break;
+        *total += 2 + width[c];
+    }
+    return c;
+}
+
+static void world_rows(FILE *to, const struct gbose__study *s, const struct gbose__summary *all, size_t world,
+                       const int *shown, const size_t *width, int from, int end, size_t total,
+                       const struct gbose__print_style *style)
 {
     const struct gbose__plan *plan = s->plan;
-    size_t width[N_COLUMNS] = {0}, total = 0;
     char buf[GBOSE__CELL_SIZE];
 
-    for (int c = 0; c < N_COLUMNS; c++) {
+    for (size_t l = 0; l <= plan->n_learners; l++) {
+        const struct gbose__summary *u = l ? gbose__summary_of(s, all, world, l - 1) : NULL;
+        int best = u && gbose__tables_is_best(s, all, u);
+
+        put_left(to, column_text(buf, plan, u, best, LEARNER), width[LEARNER]);
+        for (int c = from; c < end; c++) {
+            if (!shown[c])
+                continue;
+            fputs("  ", to);
+            put_best(to, column_text(buf, plan, u, best, c), width[c], best && c == TUNED, style);
+        }
+        putc('\n', to);
+        if (!l)
+            put_rule(to, total, style);
+    }
+}
+
+static void world_block(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
+                        size_t world, const int *shown, const struct gbose__print_style *style)
+{
+    const struct gbose__plan *plan = s->plan;
+    size_t width[N_COLUMNS] = {0}, total;
+    char buf[GBOSE__CELL_SIZE];
+
+    for (int c = 0; c < N_COLUMNS; c++)
         for (size_t l = 0; l <= plan->n_learners; l++) {
             const struct gbose__summary *u = l ? gbose__summary_of(s, all, world, l - 1) : NULL;
             size_t n = columns(column_text(buf, plan, u, 0, c));
             if (n > width[c])
                 width[c] = n;
         }
-        total += shown[c] ? width[c] + 2 : 0;
-    }
     fprintf(to, "\n%s\n", plan->world[world]);
-    for (size_t l = 0; l <= plan->n_learners; l++) {
-        const struct gbose__summary *u = l ? gbose__summary_of(s, all, world, l - 1) : NULL;
-        int best = u && gbose__tables_is_best(s, all, u);
-
-        for (int c = 0; c < N_COLUMNS; c++) {
-            if (!shown[c])
-                continue;
-            fputs(c ? "  " : "", to);
-            (c ? put_right : put_left)(to, column_text(buf, plan, u, best, c), width[c]);
-        }
-        putc('\n', to);
-        if (!l)
-            put_rule(to, total - 2);
+    for (int from = LEARNER + 1, end; from < N_COLUMNS; from = end) {
+        end = fold(shown, width, from, style->width, &total);
+        if (total == width[LEARNER])
+            break;
+        fputs(from > LEARNER + 1 ? "\n" : "", to);
+        world_rows(to, s, all, world, shown, width, from, end, total, style);
     }
 }
 
 /* ---- all of it ---- */
 
-void gbose__print_table(FILE *to, const struct gbose__study *s, const struct gbose__summary *all)
+/* What was found, and what the words mean. */
+static void put_notes(FILE *to, const struct gbose__study *s, const struct gbose__summary *all, int paper,
+                      int lone, const struct gbose__print_style *style)
+{
+    void (*text)(FILE *, const char *) = style->width > LONGEST_LINE ? wrap_wide : wrap_narrow;
+
+    putc('\n', to);
+    gbose__findings_say(to, s, all, "\n", text);
+    fputs("\n\n", to);
+    gbose__findings_define(to, s->plan, "", "\n", text);
+    gbose__tables_explain(to, s->plan, !paper, "", "\n", text);
+    if (!paper && lone)
+        fputs("  Lone: the share of rounds in which one arm had probability 1.\n", to);
+    fputs("  *: the least of its column.\n", to);
+}
+
+void gbose__print_table(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
+                        const struct gbose__print_style *style)
 {
     const struct gbose__plan *plan = s->plan;
     int printed = gbose__tables_any_printed(plan);
@@ -227,18 +307,12 @@ void gbose__print_table(FILE *to, const struct gbose__study *s, const struct gbo
     fprintf(to, "Final regret after %" PRIu64 " rounds\n", plan->rounds);
     for (size_t i = 0; i < n; i++) {
         if (groups[i].paper)
-            paper_block(to, s, all, &groups[i], printed);
+            paper_block(to, s, all, &groups[i], printed, style);
         else
             for (size_t k = 0; k < groups[i].n; k++)
-                world_block(to, s, all, groups[i].world[k], shown);
+                world_block(to, s, all, groups[i].world[k], shown, style);
     }
-    putc('\n', to);
-    gbose__findings_say(to, s, all, "\n", put_wrapped);
-    fputs("\n\n", to);
-    gbose__findings_define(to, plan, "", "\n", put_wrapped);
-    gbose__tables_explain(to, plan, !groups[0].paper, "", "\n", put_wrapped);
-    if (!groups[0].paper && shown[LONE])
-        fputs("  Lone: the share of rounds in which one arm had probability 1.\n", to);
-    fputs("  *: the least of its column.\n", to);
+    if (style->notes)
+        put_notes(to, s, all, groups[0].paper, shown[LONE], style);
     free(groups);
 }

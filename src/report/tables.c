@@ -147,7 +147,7 @@ void gbose__tables_explain(FILE *to, const struct gbose__plan *plan, int details
                  "best on these same repetitions. Choosing and reporting on the same runs flatters.",
                  quartiles, plan->reps, plan->reps == 1 ? "" : "s", *option ? option : "parameter");
     else
-        snprintf(line, sizeof line, "Regret: median final regret%s over %zu repetition%s.", quartiles,
+        snprintf(line, sizeof line, "Median: of the final regret%s over %zu repetition%s.", quartiles,
                  plan->reps, plan->reps == 1 ? "" : "s");
     fputs(before, to);
     text(to, line);
@@ -164,7 +164,7 @@ void gbose__tables_explain(FILE *to, const struct gbose__plan *plan, int details
         gbose__tables_explain_differences(to, plan, before, after, text);
     if (gbose__tables_any_printed(plan)) {
         fputs(before, to);
-        text(to, "Printed: the median in Table 1 of the paper, which is best in hindsight.");
+        text(to, "Printed (paper): the median in its Table 1, which is best in hindsight.");
         fputs(after, to);
     }
     for (size_t l = 0; l < plan->n_learners; l++)

@@ -70,10 +70,16 @@ for moment in 0.1 0.3 0.6; do
         fi
         if [[ $code == 130 ]]; then
             stops=$((stops + 1))
-            grep -q "to go on: gbose simulate .* --out $dir" err || fail "what to do after a stop: $(cat err)"
+            grep -qF "to go on: $gbose simulate " err && grep -q -- "--out $dir\$" err ||
+                fail "what to do after a stop: $(cat err)"
+            hint=$(sed -n 's/.*to go on: //p' err)
             [[ ! -e $dir/table.md ]] || fail "a table of a study that was stopped"
         fi
-        "$gbose" "${study[@]}" --out $dir >/dev/null
+        if [[ $code == 130 ]]; then
+            bash -c "$hint" >/dev/null # it can be pasted
+        else
+            "$gbose" "${study[@]}" --out $dir >/dev/null
+        fi
         same one $dir
     done
 done
@@ -122,6 +128,21 @@ same one full
 # on a terminal there is progress; a study of one value has no second phase
 script -qec "$gbose simulate --world paper:arms=20,dim=10 --learner gbose --rounds 8000 --reps 12 --threads 1 --out -" typescript >/dev/null
 grep -q "of 12 runs" typescript || fail "no progress on a terminal"
+script -qec "NO_COLOR=1 LC_ALL=C $gbose simulate --world paper:arms=20,dim=10 --learner gbose --rounds 8000 --reps 12 --threads 1 --out -" \
+    plain >/dev/null
+grep -q '[[]#' plain || fail "no plain bar: $(head -c 300 plain)"
+! grep -qP '[^\x00-\x7f]|\x1b\[[0-9;]*m' plain || fail "colours or letters beyond ASCII"
+
+# quiet: nothing on a success, and the table alone where nothing is kept
+"$gbose" "${study[@]}" --quiet --out two >out 2>err
+[[ ! -s out && ! -s err ]] || fail "--quiet says $(cat out err)"
+"$gbose" simulate --world paper --learner gbose --rounds 300 --reps 2 --quiet >out
+grep -q '^gbose' out || fail "--quiet without a directory has no table"
+! grep -q "Less is better" out || fail "--quiet has notes"
+
+# tables fit a terminal
+LC_ALL=C "$gbose" "${study[@]}" --out one | awk 'length($0) > 80 { print; bad = 1 } END { exit bad }' >wide ||
+    fail "wider than 80 columns: $(head -3 wide)"
 
 # the paper's study: gbose-auto is the last row of every table and the thick line of every figure
 "$gbose" paper --quick --setup 2x2,3x2 --rounds 300 --out paper >table
