@@ -116,6 +116,8 @@ static void the_ends_of_a_range_belong_to_it(void **state)
 
 /* ---- what is said of a wrong one ---- */
 
+#define NAMES "gbose, bose, action-ts, semi-ts, lin-ts, lin-ucb, eps-greedy, uniform, gbose-auto"
+
 static const struct {
     const char *spec, *text;
 } wrong[] = {
@@ -126,8 +128,10 @@ static const struct {
     {"linucb", "unknown learner 'linucb'; did you mean 'lin-ucb'?"},
     {"semi_ts:gamma=1", "unknown learner 'semi_ts'; did you mean 'semi-ts'?"},
     {"epsgreedy", "unknown learner 'epsgreedy'; did you mean 'eps-greedy'?"},
-    {"", "unknown learner ''; did you mean 'bose'?"},
-    {":gamma=1", "unknown learner ''; did you mean 'bose'?"},
+    {"", "unknown learner ''; there are " NAMES},
+    {":gamma=1", "unknown learner ''; there are " NAMES},
+    {"thompson", "unknown learner 'thompson'; there are " NAMES},
+    {"gbose-auto,lin-ts", "unknown learner 'gbose-auto,lin-ts'; give learners one by one: gbose-auto lin-ts"},
     {"gbose,gamma=1", "unknown learner 'gbose,gamma=1'; did you mean 'gbose:gamma=1'?"},
     {"lin-ts;gamma=1,seed=2",
      "unknown learner 'lin-ts;gamma=1,seed=2'; did you mean 'lin-ts:gamma=1,seed=2'?"},
@@ -140,9 +144,10 @@ static const struct {
     {"gbose:Gamma=1", "gbose has no option 'Gamma'; did you mean 'gamma'?"},
     {"gbose: gamma=1", "gbose has no option ' gamma'; did you mean 'gamma'?"},
     {"gbose:lamda=1", "gbose has no option 'lamda'; did you mean 'lambda'?"},
-    {"uniform:gamma=1", "uniform has no option 'gamma'; did you mean 'lambda'?"},
+    {"uniform:gamma=1", "uniform has no option 'gamma'; it has lambda, intercept, forget, floor, seed"},
     {"action-ts:pmin=0.1", "action-ts has no option 'pmin'; did you mean 'p_min'?"},
-    {"gbose:=1", "gbose has no option ''; did you mean 'lone'?"},
+    {"gbose:=1",
+     "gbose has no option ''; it has gamma, lambda, delta, horizon, intercept, lone, forget, floor, seed"},
     {"gbose:gamma=1,gamma=2", "option 'gamma' is given twice"},
     {"gbose:seed=1,gamma=1,seed=1", "option 'seed' is given twice"},
     {"gbose:", "expected OPTION=VALUE after 'gbose:'; got ''"},
@@ -245,7 +250,7 @@ static void long_specs_are_refused_or_cut(void **state)
     spec[1024] = 0;
     assert_refused(spec, "the spec is longer than 1023 characters");
     spec[1023] = 0;
-    snprintf(text, sizeof text, "unknown learner '%.40s'; did you mean 'gbose'?", spec);
+    snprintf(text, sizeof text, "unknown learner '%.40s'; there are " NAMES, spec);
     assert_refused(spec, text);
 
     memset(spec, '1', sizeof spec);

@@ -337,7 +337,7 @@ static void bad_specs(void **state)
 {
     (void)state;
     refused("papers", "unknown world 'papers'; did you mean 'paper'?");
-    refused("", "unknown world ''; did you mean 'paper'?");
+    refused("", "unknown world ''; there are paper, kim-paik, krishnamurthy, gallery, heartsteps");
     refused("paper:arms=1", "arms must be a whole number from 2 to 1000; got '1'");
     refused("paper:arms=1001", "arms must be a whole number from 2 to 1000; got '1001'");
     refused("paper:dim=0", "dim must be a whole number from 1 to 1000; got '0'");
@@ -347,7 +347,7 @@ static void bad_specs(void **state)
     refused("gallery:arms=1000,dim=11,contexts=blocks",
             "1000 arms with 11 features in each block make 10989 features; at most 10000");
     refused("paper:noise=-1", "noise must be a number from 0 to 1e+06; got '-1'");
-    refused("kim-paik:dim=5", "kim-paik has no option 'dim'; did you mean 'arms'?");
+    refused("kim-paik:dim=5", "kim-paik has no option 'dim'; it has arms, shift, contexts, noise");
     refused("krishnamurthy:dim=1", "dim must be a whole number from 2 to 1000; got '1'");
     refused("gallery:correlation=1", "correlation must be a number from 0 to 0.99; got '1'");
     refused("gallery:shift=walk", "shift must be 'zero', 'random-walk', 'jumps', 'season', 'context-sine', "
@@ -356,7 +356,7 @@ static void bad_specs(void **state)
     refused("gallery:contexts=shared,dim=1",
             "a user has a constant and at least one feature: dim must be at least 2");
     refused("gallery:day=1", "day must be a whole number from 2 to 1000000000; got '1'");
-    refused("heartsteps:arms=2", "heartsteps has no option 'arms'; did you mean 'noise'?");
+    refused("heartsteps:arms=2", "heartsteps has no option 'arms'; it has noise");
     refused("heartsteps:noise", "expected OPTION=VALUE after 'heartsteps:'; got 'noise'");
     gbose__world_free(NULL);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/spec.h"
+
 int usage_error(const char *command, const char *format, ...)
 {
     va_list list;
@@ -25,6 +27,24 @@ static struct arg *find(struct arg *args, const char *name, size_t length)
         if (strlen(args->name) == length && !memcmp(args->name, name, length))
             return args;
     return NULL;
+}
+
+/* The option that may be meant, or NULL. */
+static const char *near_option(const char *name, size_t length, const struct arg *args)
+{
+    char word[64];
+    const char *best = NULL;
+    size_t least = SIZE_MAX;
+
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    for (; args->name; args++) {
+        size_t distance = gbose__edit_distance(word, args->name);
+        if (*args->name && gbose__is_near(word, args->name) && distance < least) {
+            best = args->name;
+            least = distance;
+        }
+    }
+    return best;
 }
 
 static void list_options(char *buf, size_t capacity, const struct arg *args)
@@ -79,6 +99,9 @@ int args_parse(int argc, char **argv, struct arg *args)
         word += 2;
         equals = strchr(word, '=');
         arg = find(args, word, equals ? (size_t)(equals - word) : strlen(word));
+        if (!arg && near_option(word, strcspn(word, "="), args))
+            return usage_error(argv[0], "unknown option '%s'; did you mean '--%s'?", argv[i],
+                               near_option(word, strcspn(word, "="), args));
         if (!arg) {
             list_options(known, sizeof known, args);
             return usage_error(argv[0], "unknown option '%s'; it knows %s", argv[i], known);

@@ -4,23 +4,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/spec.h"
-#include "learners/learner.h"
-#include "worlds/world.h"
+#include "gbose_world.h"
 
-#define TEXT_WIDTH 96
+#define TEXT_WIDTH 80
+#define NAME_WIDTH 15
 
-/* A paragraph, wrapped at spaces and indented. */
-static void print_wrapped(const char *text, int indent)
+/* A table of the library, through its public face. */
+struct list {
+    const char *noun;
+    const gbose_info *(*at)(size_t i);
+    const char *first;                                /* shown before all others, or NULL */
+    int (*check)(const char *spec, gbose_error *err); /* GBOSE_OK if it is good; else what is wrong with it */
+};
+
+/* A paragraph, wrapped at spaces and indented; its first line begins in this column. */
+static void print_wrapped(const char *text, int indent, int column)
 {
-    int column = 0;
 
     while (*text) {
         int n = (int)strcspn(text, " ");
         if (!column || column + 1 + n > TEXT_WIDTH) {
             printf("%s%*s", column ? "\n" : "", indent, "");
             column = indent;
-        } else {
+        } else if (column > indent) {
             putchar(' ');
             column++;
         }
@@ -41,8 +47,9 @@ static void print_line(const gbose_info *info)
     for (size_t i = 0; i < info->n_options && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s=%s", i ? " " : "",
                                  info->options[i].name, info->options[i].value);
-    printf("%-14s %s\n", info->name, info->summary);
-    print_wrapped(list, 15);
+    printf("%-*s", NAME_WIDTH, info->name);
+    print_wrapped(info->summary, NAME_WIDTH, NAME_WIDTH);
+    print_wrapped(list, NAME_WIDTH, 0);
 }
 
 static void print_entry(const gbose_info *info)
@@ -54,7 +61,7 @@ static void print_entry(const gbose_info *info)
         const gbose_option *o = &info->options[i];
         gbose_option_accepts(accepts, sizeof accepts, o);
         printf("  %s=%s   (%s)\n", o->name, o->value, accepts);
-        print_wrapped(o->help, 6);
+        print_wrapped(o->help, 6, 0);
     }
     printf("\nWritten as %s:OPTION=VALUE,OPTION=VALUE; what is left out has the value above.\n", info->name);
 }
@@ -71,44 +78,81 @@ static void print_markdown(const gbose_info *info)
     }
 }
 
-static int show(int argc, char **argv, const struct gbose__catalog *catalog)
+/* The entry of a spec's name, or NULL. */
+static const gbose_info *find(const struct list *list, const char *spec)
+{
+    size_t n = strcspn(spec, ":");
+    const gbose_info *info;
+
+    for (size_t i = 0; (info = list->at(i)); i++)
+        if (strlen(info->name) == n && !strncmp(info->name, spec, n))
+            return info;
+    return NULL;
+}
+
+static void print_all(const struct list *list, const char *command)
+{
+    const gbose_info *info = list->first ? find(list, list->first) : NULL;
+
+    if (info)
+        print_line(info);
+    for (size_t i = 0; (info = list->at(i)); i++)
+        if (!list->first || strcmp(info->name, list->first))
+            print_line(info);
+    printf("\nWhat the options of one mean: gbose %s NAME\n", command);
+}
+
+static int show(int argc, char **argv, const struct list *list)
 {
     struct arg args[] = {{.name = "", .most = MANY}, {.name = "markdown", .most = 0}, {.name = NULL}};
     int rc = args_parse(argc, argv, args);
 
-    if (!rc && !args[0].n && !args[1].given)
-        for (size_t i = 0; catalog->at(i); i++)
-            print_line(catalog->at(i));
-    if (!rc && !args[0].n && !args[1].given)
-        printf("\nWhat the options of one mean: gbose %s NAME\n", argv[0]);
     if (!rc && !args[0].n && args[1].given)
-        rc = usage_error(argv[0], "--markdown needs the name of a %s", catalog->noun);
+        rc = usage_error(argv[0], "--markdown needs the name of a %s", list->noun);
+    else if (!rc && !args[0].n)
+        print_all(list, argv[0]);
     for (int k = 0; k < args[0].n && !rc; k++) {
-        struct gbose__value value[GBOSE__MAX_OPTIONS];
-        gbose_error err;
-        size_t i;
+        gbose_error err = {0, ""};
 
-        if (gbose__spec_parse(&i, value, args[0].value[k], catalog, &err)) {
+        if (list->check(args[0].value[k], &err))
             rc = usage_error(argv[0], "%s", err.text);
-            break;
-        }
-        if (args[1].given)
-            print_markdown(catalog->at(i));
         else
-            print_entry(catalog->at(i));
+            (args[1].given ? print_markdown : print_entry)(find(list, args[0].value[k]));
     }
     args_clear(args);
     return rc;
 }
 
+static int check_learner(const char *spec, gbose_error *err)
+{
+    gbose *g = NULL;
+    int rc = gbose_new(&g, spec, 1, err);
+
+    gbose_free(g);
+    return rc;
+}
+
+static int check_world(const char *spec, gbose_error *err)
+{
+    gbose_world *w = NULL;
+    int rc = gbose_world_new(&w, spec, 1, 0, err);
+
+    gbose_world_free(w);
+    return rc;
+}
+
 static int run_learners(int argc, char **argv)
 {
-    return show(argc, argv, &gbose__learners);
+    static const struct list learners = {"learner", gbose_learner_at, "gbose-auto", check_learner};
+
+    return show(argc, argv, &learners);
 }
 
 static int run_worlds(int argc, char **argv)
 {
-    return show(argc, argv, &gbose__worlds);
+    static const struct list worlds = {"world", gbose_world_at, NULL, check_world};
+
+    return show(argc, argv, &worlds);
 }
 
 const struct command cmd_learners = {"learners", "list the learners, or the options of one",

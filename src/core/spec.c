@@ -96,6 +96,32 @@ size_t gbose__edit_distance(const char *a, const char *b)
     return cost[n];
 }
 
+/* The same name in lower case, cut to what gbose__edit_distance() looks at. */
+static void lower(char buf[64], const char *name)
+{
+    size_t n = 0;
+
+    for (; name[n] && n < 63; n++)
+        buf[n] = (char)(name[n] >= 'A' && name[n] <= 'Z' ? name[n] - 'A' + 'a' : name[n]);
+    buf[n] = 0;
+}
+
+int gbose__is_near(const char *name, const char *other)
+{
+    char a[64], b[64];
+    size_t n, m, shorter, longer;
+
+    lower(a, name);
+    lower(b, other);
+    n = strlen(a);
+    m = strlen(b);
+    shorter = n < m ? n : m;
+    longer = n < m ? m : n;
+    if (shorter >= 3 && !strncmp(a, b, shorter))
+        return 1;
+    return 5 * gbose__edit_distance(a, b) <= 2 * longer;
+}
+
 /* ---- what an option accepts, in words ---- */
 
 static int describe(char *buf, size_t capacity, const gbose_option *o, int with_range)
@@ -180,22 +206,39 @@ static const char *entry_name(const void *catalog, size_t i)
     return info ? info->name : NULL;
 }
 
-/* The position of a name in a list that `at` walks, or else that of the name nearest to it. */
+/* The position of a name in a list that `at` walks. `found`: 1 if it is there; -1 if not, and the position is that of a name
+ * that may be meant; 0 if there is none of these either. */
 static size_t find_name(int *found, const char *name, const char *(*at)(const void *, size_t),
                         const void *list)
 {
     const char *other;
     size_t nearest = 0, best = SIZE_MAX;
 
+    *found = 0;
     for (size_t i = 0; (other = at(list, i)); i++) {
         size_t distance = gbose__edit_distance(name, other);
-        if (distance < best) {
+        if (distance < best && gbose__is_near(name, other)) {
             best = distance;
             nearest = i;
+            *found = distance ? -1 : 1;
         }
     }
-    *found = best == 0;
     return nearest;
+}
+
+/* The names of a list, with commas, as many as fit. */
+static void list_names(char *buf, size_t capacity, const char *(*at)(const void *, size_t), const void *list)
+{
+    const char *name;
+    size_t used = 0;
+
+    for (size_t i = 0; (name = at(list, i)); i++) {
+        if (used + strlen(name) + 8 > capacity) {
+            snprintf(buf + used, capacity - used, ", ...");
+            return;
+        }
+        used += (size_t)snprintf(buf + used, capacity - used, "%s%s", i ? ", " : "", name);
+    }
 }
 
 size_t gbose__option_index(const gbose_info *info, const char *name)
@@ -208,6 +251,18 @@ size_t gbose__option_index(const gbose_info *info, const char *name)
 }
 
 /* ---- whole specs ---- */
+
+/* `near`: the name that may be meant, or NULL. */
+static int unknown_option(const char *text, const char *near, const gbose_info *info, gbose_error *err)
+{
+    char names[160] = "";
+
+    if (near)
+        return gbose__fail(err, GBOSE_ESPEC, "%s has no option '%.40s'; did you mean '%s'?", info->name, text,
+                           near);
+    list_names(names, sizeof names, option_name, info);
+    return gbose__fail(err, GBOSE_ESPEC, "%s has no option '%.40s'; it has %s", info->name, text, names);
+}
 
 /* "OPTION=VALUE,OPTION=VALUE"; text is cut to pieces. */
 static int read_options(struct gbose__value *values, char *text, const gbose_info *info, gbose_error *err)
@@ -229,9 +284,8 @@ static int read_options(struct gbose__value *values, char *text, const gbose_inf
                                text);
         *value++ = 0;
         i = find_name(&found, text, option_name, info);
-        if (!found)
-            return gbose__fail(err, GBOSE_ESPEC, "%s has no option '%.40s'; did you mean '%s'?", info->name,
-                               text, info->options[i].name);
+        if (found < 1)
+            return unknown_option(text, found ? info->options[i].name : NULL, info, err);
         if (seen >> i & 1)
             return gbose__fail(err, GBOSE_ESPEC, "option '%s' is given twice", text);
         seen |= 1u << i;
@@ -243,22 +297,33 @@ static int read_options(struct gbose__value *values, char *text, const gbose_inf
     return GBOSE_OK;
 }
 
-/* The name is cut at the first character that no name has, to see whether a wrong one stands for the colon. */
-static int unknown_name(const char *text, const char *nearest, const struct gbose__catalog *catalog,
+/* The name is cut at the first character that no name has, to see whether a wrong one stands for the colon, or between two
+ * names. `near`: the name that may be meant, or NULL. */
+static int unknown_name(const char *text, const char *near, const struct gbose__catalog *catalog,
                         gbose_error *err)
 {
     size_t length = strcspn(text, ",; =");
-    char head[GBOSE__MAX_SPEC];
-    int found;
+    const char *rest = text[length] ? text + length + 1 : "";
+    char head[GBOSE__MAX_SPEC], names[160] = "";
+    int found, again;
 
     memcpy(head, text, length);
     head[length] = 0;
     find_name(&found, head, entry_name, catalog);
-    if (found && text[length] && text[length + 1])
+    if (found > 0 && *rest) {
+        memcpy(names, rest, strcspn(rest, ",; =:") < sizeof names ? strcspn(rest, ",; =:") : 0);
+        find_name(&again, names, entry_name, catalog);
+        if (again > 0)
+            return gbose__fail(err, GBOSE_ESPEC, "unknown %s '%.40s'; give %ss one by one: %s %.40s",
+                               catalog->noun, text, catalog->noun, head, rest);
         return gbose__fail(err, GBOSE_ESPEC, "unknown %s '%.40s'; did you mean '%s:%.40s'?", catalog->noun,
-                           text, head, text + length + 1);
-    return gbose__fail(err, GBOSE_ESPEC, "unknown %s '%.40s'; did you mean '%s'?", catalog->noun, text,
-                       found ? head : nearest);
+                           text, head, rest);
+    }
+    if (found > 0 || near)
+        return gbose__fail(err, GBOSE_ESPEC, "unknown %s '%.40s'; did you mean '%s'?", catalog->noun, text,
+                           found > 0 ? head : near);
+    list_names(names, sizeof names, entry_name, catalog);
+    return gbose__fail(err, GBOSE_ESPEC, "unknown %s '%.40s'; there are %s", catalog->noun, text, names);
 }
 
 int gbose__spec_parse(size_t *which, struct gbose__value *values, const char *spec,
@@ -279,8 +344,8 @@ int gbose__spec_parse(size_t *which, struct gbose__value *values, const char *sp
         *options++ = 0;
     entry = find_name(&found, text, entry_name, catalog);
     info = catalog->at(entry);
-    if (!found)
-        return unknown_name(text, info->name, catalog, err);
+    if (found < 1)
+        return unknown_name(text, found ? info->name : NULL, catalog, err);
 
     if (gbose__decimal_begin(&point))
         return gbose__no_memory(err);

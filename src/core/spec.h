@@ -41,6 +41,10 @@ void gbose__write_double(char *buf, size_t capacity, double x);
 /* The number of insertions, deletions and substitutions between two names, of which 63 bytes are looked at. */
 size_t gbose__edit_distance(const char *a, const char *b);
 
+/* Is a name near enough to another to be a slip of the pen: one begins with the other (three letters at least), or at most
+ * two letters in five are wrong? Upper and lower case are the same. */
+int gbose__is_near(const char *name, const char *other);
+
 /* The position of the option of exactly this name; SIZE_MAX if there is none. */
 size_t gbose__option_index(const gbose_info *info, const char *name);
 

@@ -9,6 +9,11 @@ for command in paper simulate collect worlds learners schema; do
     "$gbose" $command --help | cmp -s - <("$gbose" help $command) || fail "$command --help"
 done
 "$gbose" learners | grep -q semi-ts || fail "learners"
+[[ $("$gbose" learners | head -1) == gbose-auto* ]] || fail "gbose-auto is not the first"
+for list in learners worlds; do
+    [[ -z $("$gbose" $list | awk 'length($0) > 80') ]] || fail "gbose $list is wider than 80 columns"
+done
+expect_error 2 "did you mean 'gbose'" "$gbose" learners gbos
 "$gbose" learners gbose | grep -q "lone=skip" || fail "learners gbose"
 "$gbose" worlds | grep -q heartsteps || fail "worlds"
 "$gbose" worlds paper | grep -q "log-sine" || fail "worlds paper"
@@ -28,7 +33,11 @@ expect_error 2 "--rounds must be a whole number" "${sim[@]}" --rounds 1e4
 expect_error 2 "--reps must be a whole number" "${sim[@]}" --reps 0
 expect_error 2 "--threads must be a whole number" "${sim[@]}" --threads 0
 expect_error 2 "--rounds needs a value" "${sim[@]}" --rounds
-expect_error 2 "unknown option '--round'" "${sim[@]}" --round 10
+expect_error 2 "unknown option '--round'; did you mean '--rounds'" "${sim[@]}" --round 10
+expect_error 2 "did you mean '--world'" "$gbose" simulate --wrld paper
+expect_error 2 "it knows --world" "$gbose" simulate --frobnicate
+expect_error 2 "there are gbose, bose" "$gbose" simulate --world paper --learner thompson
+expect_error 2 "one by one: gbose-auto lin-ts" "$gbose" simulate --world paper --learner gbose-auto,lin-ts
 expect_error 2 "given twice" "${sim[@]}" --rounds 10 --rounds 20
 expect_error 2 "given twice" "$gbose" simulate --world paper paper --learner gbose
 expect_error 2 "given twice" "$gbose" simulate --world paper --learner gbose gbose
@@ -45,6 +54,7 @@ expect_error 2 "afile" "${sim[@]}" --rounds 10 --out afile
 expect_error 2 "takes no options" "$gbose" paper:x=1
 expect_error 2 "leave out the other options" "$gbose" simulate --plan afile --world paper
 expect_error 2 "afile" "$gbose" simulate --plan afile
+expect_error 2 "simulate: cannot read nofile.json: No such file" "$gbose" simulate --plan nofile.json
 "$gbose" help help >/dev/null
 
 # what is printed must arrive
