@@ -6,6 +6,7 @@
 
 #include "gbose_study.h"
 #include "support/faults.h"
+#include "support/scratch.h"
 
 static int learner_begin(void **state, void *user, size_t dim, uint64_t seed, uint32_t repetition,
                          gbose_error *err)
@@ -59,6 +60,7 @@ static const gbose_study_world world = {"two", NULL, 2, 2, world_begin, next, NU
 static const char *const values[] = {"0.1", "0.3"};
 
 static gbose_study *study;
+static char *dir;
 
 /* Step k of making and playing a study. */
 static int step(size_t k, gbose_error *err)
@@ -74,6 +76,8 @@ static int step(size_t k, gbose_error *err)
         return gbose_study_add_learner(study, "gbose", "ours", "gamma", values, 2, err);
     case 4:
         return gbose_study_join_learner(study, &learner, err);
+    case 5:
+        return gbose_study_keep(study, dir, err);
     default:
         return gbose_study_play(study, 1, NULL, NULL, err);
     }
@@ -82,7 +86,8 @@ static int step(size_t k, gbose_error *err)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < 6; k++) {
+    dir = scratch_new();
+    for (size_t k = 0; k < 7; k++) {
         int rc = GBOSE_ENOMEM;
         for (long n = 0; rc; n++) {
             gbose_error err = {0};
@@ -102,6 +107,7 @@ static void every_allocation_may_fail(void **state)
     assert_int_equal(gbose_study_done(study),
                      2 * (2 * 2 + 2 + 2 * 2)); /* worlds (values reps + reps + fresh) */
     gbose_study_free(study);
+    scratch_remove(dir);
 }
 
 int main(void)

@@ -17,19 +17,19 @@ static void labels_are_moved_apart_as_little_as_possible(void **state)
     double pair[] = {3, 3}, near_end[] = {0.9, 0.95, 0.97}, apart[] = {1, 2.5, 9}, chain[] = {0, 0.1, 5, 5.2};
 
     (void)state;
-    gbose__figures_spread_apart(pair, 2, 1, 0, 10);
+    gbose__plot_spread_apart(pair, 2, 1, 0, 10);
     assert_close(pair[0], 2.5, 1e-12);
     assert_close(pair[1], 3.5, 1e-12);
-    gbose__figures_spread_apart(apart, 3, 1, 0, 10);
+    gbose__plot_spread_apart(apart, 3, 1, 0, 10);
     assert_true(apart[0] == 1 && apart[1] == 2.5 && apart[2] == 9);
-    gbose__figures_spread_apart(near_end, 3, 0.2, 0, 1);
+    gbose__plot_spread_apart(near_end, 3, 0.2, 0, 1);
     assert_close(near_end[0], 0.6, 1e-12);
     assert_close(near_end[2], 1, 1e-12);
-    gbose__figures_spread_apart(chain, 4, 1, -10, 10);
+    gbose__plot_spread_apart(chain, 4, 1, -10, 10);
     assert_close(chain[0], -0.45, 1e-12);
     assert_close(chain[1], 0.55, 1e-12);
     assert_close(chain[2], 4.6, 1e-12);
-    gbose__figures_spread_apart(chain, 0, 1, 0, 1);
+    gbose__plot_spread_apart(chain, 0, 1, 0, 1);
 }
 
 static int rising(const void *a, const void *b)
@@ -50,7 +50,7 @@ static void labels_never_overlap(void **state)
         for (size_t i = 0; i < n; i++)
             x[i] = random_below(&r, 3) ? random_uniform(&r) : 0.3;
         qsort(x, n, sizeof *x, rising);
-        gbose__figures_spread_apart(x, n, gap, 0, 1);
+        gbose__plot_spread_apart(x, n, gap, 0, 1);
         for (size_t i = 0; i < n; i++) {
             assert_true(x[i] > -1e-12 && x[i] < 1 + 1e-12);
             if (i)

@@ -183,7 +183,8 @@ static int show(const struct play *play, const struct gbose__study *study)
         printf("\nReport: %s/report.html (tables, figures and every run beside it)\n", play->dir);
     }
     if (rc)
-        fprintf(stderr, "gbose %s: %s\n", play->command, err.text); /* all but the figures is there */
+        fprintf(stderr, "gbose %s: %s\n", play->command,
+                err.text); /* everything but the figures has been written */
     return EXIT_FINE;
 }
 

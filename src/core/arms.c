@@ -228,8 +228,8 @@ static int beaten_by_few(size_t i, const size_t *rival, size_t count, const doub
     return 0;
 }
 
-/* The same for all of the rivals, which are in tiles by falling score: an arm is compared with those before it. Sets
- * the radius of an arm that falls to -1. */
+/* The same for all of the rivals, which are in tiles in order of decreasing score: an arm is compared with those before it.
+ * Sets the radius of an arm that is eliminated to -1. */
 static void remove_beaten(const struct gbose__arms *scratch, size_t count, const double *image,
                           const double *score, size_t stride, double gamma, double unit)
 {

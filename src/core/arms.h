@@ -24,10 +24,10 @@ size_t gbose__tiles(size_t n, size_t stride);
 /* The first index of the largest value. */
 size_t gbose__argmax(const double *value, size_t n);
 
-/* The arms that the leader does not beat for sure, by their contexts alone, in rising order; returns how many. It
- * is sure where its lead exceeds gamma reach ||b - b_leader||, reach being a bound on the largest singular
- * value of R: then the images, d times as dear, need not be formed. No arm left out is kept by the filter, and
- * none beats an arm that the leader does not beat too. */
+/* The arms that the leader does not provably beat, judged by their contexts alone, in rising order; returns how many. It
+ * provably beats an arm where its lead exceeds gamma reach ||b - b_leader||, with reach a bound on the largest singular value
+ * of R: for these arms the images, which cost d times as much, need not be formed. The filter would keep no arm that is left
+ * out, and an arm that is left out beats none that the leader does not beat too. */
 size_t gbose__suspects(size_t *suspect, const struct gbose__arms *scratch, const double *context,
                        const double *score, size_t n, size_t stride, double gamma, double reach);
 

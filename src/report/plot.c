@@ -1,6 +1,7 @@
 #include "report/plot.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/bytes.h"
@@ -93,7 +94,7 @@ void gbose__plot_panel(FILE *to, const struct gbose__page *p, size_t i)
             "set tmargin at screen %.5f\nset bmargin at screen %.5f\n",
             i + 1, x / width, (x + p->panel_width) / width, y / height, (y - p->panel_height) / height);
     if (i == 1)
-        fputs("unset label 1000\n", to); /* the page's title: once is enough */
+        fputs("unset label 1000\n", to); /* the page's title is drawn with the first panel */
 }
 
 /* ---- titles and labels ---- */
@@ -289,4 +290,39 @@ unsigned gbose__plot_dash(const struct gbose__plan *plan, size_t learner)
     for (size_t l = 0; l < learner; l++)
         before += gbose__plot_colour(plan, l) == gbose__plot_colour(plan, learner);
     return 1 + before % 5;
+}
+
+/* ---- labels beside the ends of lines ---- */
+
+void gbose__plot_spread_apart(double *x, size_t n, double gap, double low, double high)
+{
+    double *mean = calloc(n + 1, sizeof *mean);
+    size_t *size = calloc(n + 1, sizeof *size), blocks = 0, k = 0;
+    double last = high - gap * (double)(n ? n - 1 : 0);
+
+    if (!mean || !size) {
+        for (size_t i = 1; i < n; i++)
+            x[i] = x[i] > x[i - 1] + gap ? x[i] : x[i - 1] + gap;
+        n = 0;
+    }
+    /* Subtract i gaps from position i: what must hold then is that they rise. Pool adjacent violators. */
+    for (size_t i = 0; i < n; i++) {
+        mean[blocks] = x[i] - gap * (double)i;
+        size[blocks] = 1;
+        while (blocks && mean[blocks - 1] > mean[blocks]) {
+            double a = (double)size[blocks - 1], b = (double)size[blocks];
+            mean[blocks - 1] = (a * mean[blocks - 1] + b * mean[blocks]) / (a + b);
+            size[blocks - 1] += size[blocks];
+            blocks--;
+        }
+        blocks++;
+    }
+    for (size_t b = 0; b < blocks; b++) {
+        double z = mean[b] > last ? last : mean[b];
+        z = z < low ? low : z;
+        for (size_t i = 0; i < size[b]; i++, k++)
+            x[k] = z + gap * (double)k;
+    }
+    free(mean);
+    free(size);
 }

@@ -65,4 +65,8 @@ const char *gbose__plot_label(char buf[GBOSE__LABEL_SIZE], const struct gbose__p
 /* The width of the longest. */
 double gbose__plot_label_width(const struct gbose__plan *plan);
 
+/* Move positions apart until neighbours in rising order differ by at least `gap`, as little as possible in the
+ * sense of least squares, within [low, high] if they fit. x is in rising order before and after. */
+void gbose__plot_spread_apart(double *x, size_t n, double gap, double low, double high);
+
 #endif

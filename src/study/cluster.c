@@ -90,7 +90,7 @@ void gbose__cluster_begin(void)
     joined = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_here);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    /* one voice for all: the same command line gives the same complaint everywhere */
+    /* all ranks read the same command line and would print the same error: once is enough */
     if (rank_here && (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "w", stdout)))
         MPI_Abort(MPI_COMM_WORLD, 1);
 }

@@ -9,18 +9,18 @@
 #include "study/plan.h"
 #include "study/pool.h"
 
-/* Join the job, if this process was started by an MPI launcher. Ranks other than 0 fall silent. */
+/* Join the job, if this process was started by an MPI launcher. Ranks other than 0 print nothing from then on. */
 void gbose__cluster_begin(void);
 void gbose__cluster_end(void);
 
 int gbose__cluster_rank(void);
 int gbose__cluster_size(void);
 
-/* Rank 0: the others, for a pool; send them home. */
+/* For rank 0: the other ranks, as a pool sees them; and telling them that there is nothing left to do. */
 extern const struct gbose__ranks gbose__cluster;
 void gbose__cluster_dismiss(void);
 
-/* The other ranks: play what is given until sent home. */
+/* For the other ranks: play the runs that rank 0 gives, until it says that there are no more. */
 void gbose__cluster_serve(const struct gbose__plan *plan, const atomic_int *stop);
 
 #endif

@@ -66,7 +66,8 @@ struct task {
     int alone;
 };
 
-/* Those that go one at a time, then the costly ones, so that the last to finish are short. */
+/* Runs that must go one at a time come first, then the expensive ones: those that end last are then short, and no thread
+ * waits long for another. */
 static int in_order(const void *a, const void *b)
 {
     const struct task *s = a, *t = b;

@@ -154,7 +154,7 @@ int gbose__journal_lock(struct gbose__journal **out, const char *dir, const stru
         rc = cannot_write(err, j->path, errno);
     else if (flock(j->file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         rc = gbose__fail(err, GBOSE__EWRITE, "%s is in use by another gbose", j->path);
-    /* a file system without locks is no reason not to work */
+    /* On a file system without locks the study is played unprotected rather than not at all. */
     if (rc) {
         gbose__journal_close(j);
         return rc;

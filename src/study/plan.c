@@ -258,7 +258,7 @@ static int entry_fill(struct gbose__entry *e, const char *label, const char *opt
     return GBOSE_OK;
 }
 
-/* Entry number n_learners is filled: is it a good one? */
+/* Check entry number n_learners, which has been filled in and does not count yet. */
 static int entry_check(const struct gbose__plan *plan, gbose_error *err)
 {
     const struct gbose__entry *e = &plan->learner[plan->n_learners];

@@ -34,7 +34,7 @@ static int begin(struct gbose__world *w, const char *spec, const gbose_study_wor
     return rc;
 }
 
-/* Fits a world that begin() refused. */
+/* Also frees a world whose begin() failed. */
 static void end(struct gbose__world *w)
 {
     if (w->own && w->kind->clear)

@@ -53,7 +53,7 @@ struct gbose__world {
 
 /* What a round's random numbers are for. */
 enum gbose__world_purpose {
-    GBOSE__WORLD_SETTING = GBOSE__WORLD, /* once: mu and the like */
+    GBOSE__WORLD_SETTING = GBOSE__WORLD, /* drawn once: mu and the like */
     GBOSE__WORLD_CONTEXT,
     GBOSE__WORLD_NOISE,
     GBOSE__WORLD_SHIFT,
@@ -73,7 +73,7 @@ int gbose__world_join(struct gbose__world **out, const gbose_study_world *joined
 /* Go on to the next round. Only a world given by callbacks can fail; then w->err is what it returns. */
 int gbose__world_next(struct gbose__world *w);
 
-/* Play an arm of this round: its reward, and in `regret` what the best arm would have had more on average. A world
+/* Play an arm of this round: returns its reward, and sets `regret` to how much more the best arm brings on average. A world
  * given by callbacks may fail: see w->err. */
 double gbose__world_play(struct gbose__world *w, size_t arm, double *regret);
 
