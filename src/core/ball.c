@@ -148,8 +148,8 @@ static void drop(struct gbose__ball *s, size_t i, size_t stride)
         row[m - 1] = 0;
     }
     for (size_t k = j; k + 1 < m; k++) {
-        double *row = right_row(s, k), *next = row + s->row, size = hypot(row[k], next[k]);
-        double cosine = row[k] / size, sine = next[k] / size, lean = s->lean[k];
+        double *row = right_row(s, k), *next = row + s->row, size = sqrt(row[k] * row[k] + next[k] * next[k]);
+        double cosine = size > 0 ? row[k] / size : 1, sine = size > 0 ? next[k] / size : 0, lean = s->lean[k];
         size_t begin = k / GBOSE__LANES * GBOSE__LANES;
 
         gbose__kernels->rotate(s->basis + k * stride, s->basis + (k + 1) * stride, cosine, sine, stride);

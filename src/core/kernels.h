@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/arithmetic.h"
 #include "core/memory.h"
 
 /* The order in which the lanes are added: pairs at distance 4, then 2, then 1. */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#if defined(__x86_64__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -780,6 +780,16 @@ static inline fvec rough_tail(fmask word)
                      sign);
 }
 
+/* The low half of every word first: where memory has the high half first they change places. */
+static inline words low_half_first(words u)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return u << 32 | u >> 32;
+#else
+    return u;
+#endif
+}
+
 static void rough_normals(double *z, const uint32_t key[2], uint32_t counter[4], size_t blocks)
 {
     enum { BATCH = GBOSE__ROUGH_BLOCKS };
@@ -793,8 +803,10 @@ static void rough_normals(double *z, const uint32_t key[2], uint32_t counter[4],
 
             philox(block, key, counter);
             counter[0] += (uint32_t)(size - b < VEC_DOUBLES ? size - b : VEC_DOUBLES);
-            memcpy(word[0] + 2 * b, &block[0], sizeof(words));
-            memcpy(word[1] + 2 * b, &block[1], sizeof(words));
+            for (size_t half = 0; half < 2; half++) {
+                block[half] = low_half_first(block[half]);
+                memcpy(word[half] + 2 * b, &block[half], sizeof(words));
+            }
         }
         for (size_t half = 0; half < 2; half++, z += 2 * size) {
             float x[2 * BATCH + 2 * GBOSE__LANES];

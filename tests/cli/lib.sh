@@ -1,10 +1,13 @@
 # What the tests of the command share. Usage of a test: TEST.sh PROGRAM
 set -euo pipefail
 
-gbose=$(realpath "$1")
+# The program and what it writes are in a folder with a space in its name: quotation marks that are missing show.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cd "$work"
+mkdir "$work/some place" "$work/some place/bin"
+gbose="$work/some place/bin/gbose"
+ln -s "$(realpath "$1")" "$gbose"
+cd "$work/some place"
 
 fail() {
     echo "FAILED: $*" >&2

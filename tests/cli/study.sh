@@ -126,7 +126,7 @@ expect_error 2 "cannot write" bash -c 'ulimit -f 8; exec "$@"' - "$gbose" "${stu
 same one full
 
 # on a terminal there is progress; a study of one value has no second phase
-script -qec "$gbose simulate --world paper:arms=20,dim=10 --learner gbose --rounds 8000 --reps 12 --threads 1 --out -" typescript >/dev/null
+script -qec "'$gbose' simulate --world paper:arms=20,dim=10 --learner gbose --rounds 8000 --reps 12 --threads 1 --out -" typescript >/dev/null
 grep -q "of 12 runs" typescript || fail "no progress on a terminal"
 script -qec "NO_COLOR=1 LC_ALL=C $gbose simulate --world paper:arms=20,dim=10 --learner gbose --rounds 8000 --reps 12 --threads 1 --out -" \
     plain >/dev/null
