@@ -1,7 +1,15 @@
 #!/usr/bin/env bash
-# Install what is missing to build and run gbose, to test it, or to measure it beside others, on Debian and Ubuntu.
-# When nothing is missing this only looks, on any system. Usage: scripts/setup.sh run|test|bench
+# Install what is missing on Debian and Ubuntu. When nothing is missing this only looks, on any system.
+# Usage: scripts/setup.sh run|study|test|full|bench
+#   run    to build gbose        study  to draw figures too      bench  to measure it beside others
+#   test   to test it            full   and with the long tests: other machines under emulation
 set -euo pipefail
+what=${1-run}
+
+# for_any WHAT...: is this one of the things that it is for?
+for_any() {
+    [[ " $* " == *" $what "* ]]
+}
 
 missing=()
 
@@ -42,7 +50,13 @@ install_missing() {
         echo "setup: missing, and there is no apt-get to install it: ${missing[*]} (names of Debian packages)" >&2
         exit 1
     fi
-    [[ $(id -u) == 0 ]] || sudo=(sudo)
+    if [[ $(id -u) != 0 ]]; then
+        sudo=(sudo)
+        if ! command -v sudo >/dev/null; then
+            echo "setup: missing: ${missing[*]}. Somebody with the rights must run: apt-get install ${missing[*]}" >&2
+            exit 1
+        fi
+    fi
     echo "setup: installing ${missing[*]}" >&2
     "${sudo[@]}" apt-get -qq update
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
@@ -54,12 +68,14 @@ need build-essential header stdlib.h
 need cmake command -v cmake
 need ninja-build command -v ninja
 need pkg-config command -v pkg-config
-need libcmocka-dev header cmocka.h
 need librandom123-dev header Random123/philox.h
 need libjansson-dev header jansson.h
 need zlib1g-dev header zlib.h
-need gnuplot-nox command -v gnuplot
-if [[ ${1-} == test ]]; then
+if for_any study test full bench; then
+    need gnuplot-nox command -v gnuplot
+fi
+if for_any test full; then
+    need libcmocka-dev header cmocka.h
     need libopenmpi-dev command -v mpicc
     need openmpi-bin command -v mpirun
     need procps command -v pgrep
@@ -73,14 +89,24 @@ if [[ ${1-} == test ]]; then
     done
     need mypy command -v mypy
 fi
-if [[ ${1-} == bench ]]; then
+if for_any full; then
+    for machine in aarch64 s390x powerpc64 i686; do
+        need "gcc-$machine-linux-gnu" command -v "$machine-linux-gnu-gcc"
+    done
+    need libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdlib.h
+    need libc6-dev-s390x-cross test -e /usr/s390x-linux-gnu/include/stdlib.h
+    need libc6-dev-ppc64-cross test -e /usr/powerpc64-linux-gnu/include/stdlib.h
+    need libc6-dev-i386-cross test -e /usr/i686-linux-gnu/include/stdlib.h
+    need qemu-user command -v qemu-s390x
+fi
+if for_any bench; then
     need libopenblas-dev library openblas
     need libblis-dev library blis
     need python3-numpy debian_python -c 'import numpy'
 fi
 install_missing
 
-if [[ ${1-} == test ]]; then
+if for_any test full; then
     need "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" clang_sanitizes
     install_missing
 fi

@@ -154,7 +154,7 @@ static void a_study_can_be_kept_after_it_was_played(void **state)
 static void directories_that_do_not_fit(void **state)
 {
     gbose_study *s = new_study(3, "mine"), *other = new_study(4, "mine"),
-                *third = new_study(3, "my \"new\"\nname");
+                *third = new_study(3, "my \"new\"\\name");
     gbose_error err;
 
     (void)state;

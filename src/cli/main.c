@@ -1,9 +1,11 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/terminal.h"
 #include "core/spec.h"
@@ -64,6 +66,18 @@ static int check_output(int rc)
     return rc;
 }
 
+/* A file that we open must not become standard error because that was closed: messages would go into it. What
+ * takes the place of a closed one fails as that did, but for messages, which are lost. */
+static int keep_standard_files(void)
+{
+    static const int mode[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", mode[fd]) != fd)
+            return 0;
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     const struct command *command;
@@ -74,6 +88,8 @@ int main(int argc, char **argv)
         program_name = getenv("GBOSE_CALLED_AS");
     else if (argc && *argv[0])
         program_name = argv[0];
+    if (!keep_standard_files())
+        return EXIT_USAGE;
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         print_overview(argc < 2 ? stderr : stdout);
         return argc < 2 ? EXIT_USAGE : EXIT_FINE;

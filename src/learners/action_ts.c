@@ -141,7 +141,7 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
 
         for (size_t k = 0; k < g->dim; k++)
             to->x[k] = gbose__context(in, rival)[k] - gbose__context(in, 0)[k];
-        gbose__ticket_term(to, 0, p * (1 - p), (arm ? 1 : 0) - p, offset, to->x);
+        gbose__ticket_term(to, 0, p * pmf[0], arm ? pmf[0] : -p, offset, to->x);
         return;
     }
     if (pmf[arm] == 1)

@@ -188,6 +188,9 @@ int gbose__round_decide(const gbose *g, struct gbose_scratch *scratch, size_t *a
     g->kind->decide(g, &scratch->in, round);
     for (size_t i = 0; i < in->n_arms && g->floor > 0; i++)
         round->pmf[i] = (1 - g->floor) * round->pmf[i] + g->floor / (double)in->n_arms;
+    for (size_t i = 0; i < in->n_arms; i++)
+        if (round->pmf[i] > 1 && round->pmf[i] < 1 + 1e-9) /* a sum that was rounded up */
+            round->pmf[i] = 1;
     if (!gbose__round_is_distribution(round->pmf, in->n_arms))
         return GBOSE_ENUMERIC;
     *arm = draw(g, round, in->n_arms);

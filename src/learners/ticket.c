@@ -150,8 +150,10 @@ static int terms_are_sane(const gbose *g, struct gbose__reader r, uint64_t terms
         uint64_t fit = gbose__get_u64(&r);
         double w = gbose__get_double(&r), c = gbose__get_double(&r), offset = gbose__get_double(&r);
 
+        /* without weight it would move the estimate each time as if there were no evidence yet, without bound */
         fine = fit < g->n_fits && w >= 0 && w <= GBOSE__MAX_WEIGHT && fabs(c) <= GBOSE__MAX_WEIGHT &&
-               fabs(offset) <= GBOSE__MAX_OFFSET && gbose__ticket_within(&r, g->dim, GBOSE__MAX_FEATURE);
+               (w > 0 || c == 0) && fabs(offset) <= GBOSE__MAX_OFFSET &&
+               gbose__ticket_within(&r, g->dim, GBOSE__MAX_FEATURE);
     }
     return fine && !r.bad;
 }

@@ -27,7 +27,7 @@ static void draw_rows(FILE *to, const struct gbose__plan *plan)
 
     for (size_t l = 1; l < plan->n_learners; l++) {
         fputs(l > 1 ? ", " : "set ytics nomirror scale 0 textcolor rgb \"black\" (", to);
-        gbose__gnuplot_string(to, gbose__plot_label(label, plan, l));
+        gbose__gnuplot_tic(to, gbose__plot_label(label, plan, l));
         fprintf(to, " %zu", l);
     }
     fputs(") noenhanced\n", to);

@@ -20,18 +20,31 @@ static const struct {
 
 #define N_OUTPUTS (sizeof outputs / sizeof *outputs)
 
-/* In double quotes a backslash, a quote and a backtick (which would run a command) are special. */
-void gbose__gnuplot_string(FILE *to, const char *text)
+/* In double quotes a backslash, a quote and a backtick (which would run a command) are special; in the label of a tic also
+ * a percent sign, which begins a format. */
+static void put_string(FILE *to, const char *text, int tic)
 {
     putc('"', to);
     for (; *text; text++)
         if (*text == '\n')
             fputs("\\n", to);
+        else if (*text == '%' && tic)
+            fputs("%%", to);
         else if (strchr("\\\"`", *text) || (unsigned char)*text < ' ')
             fprintf(to, "\\%03o", (unsigned)(unsigned char)*text);
         else
             putc(*text, to);
     putc('"', to);
+}
+
+void gbose__gnuplot_string(FILE *to, const char *text)
+{
+    put_string(to, text, 0);
+}
+
+void gbose__gnuplot_tic(FILE *to, const char *text)
+{
+    put_string(to, text, 1);
 }
 
 /* The environment with TZ=UTC, so that the length of a date does not depend on the place. NULL: no memory. */

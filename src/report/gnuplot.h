@@ -22,4 +22,7 @@ int gbose__gnuplot(const char *dir, const char *name, gbose_error *err);
 /* A string of a gnuplot script, in quotes. */
 void gbose__gnuplot_string(FILE *to, const char *text);
 
+/* The same as the label of a tic. */
+void gbose__gnuplot_tic(FILE *to, const char *text);
+
 #endif

@@ -258,12 +258,23 @@ static int entry_fill(struct gbose__entry *e, const char *label, const char *opt
     return GBOSE_OK;
 }
 
+/* Tables and figures have one line for each. */
+static int is_one_line(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            return 0;
+    return 1;
+}
+
 /* Check entry number n_learners, which has been filled in and does not count yet. */
 static int entry_check(const struct gbose__plan *plan, gbose_error *err)
 {
     const struct gbose__entry *e = &plan->learner[plan->n_learners];
     int rc = GBOSE_OK;
 
+    if (!*e->label || !is_one_line(e->label))
+        return gbose__fail(err, GBOSE_ESPEC, "the label of a learner must be one line of text");
     for (size_t i = 0; i < plan->n_learners; i++)
         if (!strcmp(plan->learner[i].label, e->label))
             return gbose__fail(err, GBOSE_ESPEC, "learner '%s' is given twice", e->label);

@@ -31,6 +31,17 @@ struct queue {
     atomic_int halt; /* deal out no more, and give up what is being played */
 };
 
+static void queue_init(struct queue *q)
+{
+    pthread_condattr_t clock;
+
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&q->news, &clock);
+    pthread_condattr_destroy(&clock);
+}
+
 /* The next run. `alone`: it is of those that go one at a time; who plays it sets q->alone back. */
 static int deal(struct queue *q, size_t *index, int *alone)
 {
@@ -81,11 +92,12 @@ static int employ(const struct gbose__pool *pool, struct queue *q, int rank)
     return more;
 }
 
+/* On the monotonic clock: the time of day may be set back. */
 static void wait_for_news(struct queue *q, long milliseconds)
 {
     struct timespec until;
 
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += milliseconds * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
@@ -169,8 +181,7 @@ int gbose__pool_play(const struct gbose__pool *pool, struct gbose__study *study,
         free(q.spare);
         return gbose__no_memory(err);
     }
-    pthread_mutex_init(&q.lock, NULL);
-    pthread_cond_init(&q.news, NULL);
+    queue_init(&q);
     while (q.n_alone < n && gbose__plan_run_alone(study->plan, todo[q.n_alone]))
         q.n_alone++;
     q.next = q.n_alone;

@@ -70,7 +70,7 @@ for moment in 0.1 0.3 0.6; do
         fi
         if [[ $code == 130 ]]; then
             stops=$((stops + 1))
-            grep -qF "to go on: $gbose simulate " err && grep -q -- "--out $dir\$" err ||
+            grep -qF "to go on: '$gbose' simulate " err && grep -q -- "--out $dir\$" err ||
                 fail "what to do after a stop: $(cat err)"
             hint=$(sed -n 's/.*to go on: //p' err)
             [[ ! -e $dir/table.md ]] || fail "a table of a study that was stopped"
@@ -114,6 +114,30 @@ same one busy
 for file in runs.csv curves.csv table.csv table.md study.json; do
     cmp one/$file again/$file || fail "played again: $file"
 done
+
+# labels with signs that mean something to gnuplot; one that is not one line, and absurd numbers, are refused
+plan='{"study": "simulate", "worlds": ["paper"], "learners": [{"label": "50%% \"a\" %d `b` $c", "spec": "gbose",
+    "values": []}, {"label": "LABEL", "spec": "uniform", "values": []}], "rounds": 300, "repetitions": 3, "fresh": 0, "seed": 1}'
+echo "${plan//LABEL/100%}" >labels.json
+"$gbose" simulate --plan labels.json --out labels >/dev/null
+grep -qF '100%' labels/table.md || fail "no label 100%: $(cat labels/table.md)"
+grep -q '100%<' labels/figures/*difference*.svg || fail "no label 100% in a figure"
+echo "${plan//LABEL/two\\nlines}" >labels.json
+expect_error 2 "one line of text" "$gbose" simulate --plan labels.json --out lines
+echo "${plan/\"repetitions\": 3/\"repetitions\": 4611686018427387905}" >labels.json
+expect_error 2 "repetitions" "$gbose" simulate --plan labels.json --out many
+
+# closed standard files: what is said is lost, and goes into no file of ours
+"$gbose" "${study[@]}" --threads 1 --out closed >/dev/null 2>&- <&-
+same one closed
+code=0
+timeout --preserve-status --signal=INT 0.3 "$gbose" "${study[@]}" --threads 1 --out closed2 >/dev/null 2>&- <&- || code=$?
+! grep -qa "to go on" closed2/journal.bin || fail "a message in the journal"
+"$gbose" "${study[@]}" --out closed2 >/dev/null
+same one closed2
+code=0
+"$gbose" worlds >&- 2>err || code=$?
+[[ $code == 2 ]] || fail "a closed standard output is not an error: $code"
 
 # another study's directory
 expect_error 2 "holds another study" "$gbose" simulate --world paper --learner gbose --out one

@@ -33,6 +33,10 @@ build here "$cc" || fail "no build for this machine: $(tail -20 "$work/log")"
 "$work/here/fingerprint" >"$work/want"
 [[ $(grep -vc refused "$work/want") -gt 50 ]] || fail "the fingerprint program played hardly anything"
 
+for program in {aarch64,s390x,powerpc64,i686}-linux-gnu-gcc qemu-{aarch64,s390x,ppc64,i386}; do
+    command -v "$program" >/dev/null || fail "$program is missing; scripts/setup.sh full installs it"
+done
+
 # name of the compiler, as CMake calls the processor, qemu
 while read -r target processor qemu; do
     build "$target" "$target-linux-gnu-gcc" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$processor" ||
