@@ -71,6 +71,9 @@ need pkg-config command -v pkg-config
 need librandom123-dev header Random123/philox.h
 need libjansson-dev header jansson.h
 need zlib1g-dev header zlib.h
+need libmicrohttpd-dev header microhttpd.h
+need libsqlite3-dev header sqlite3.h
+need libsodium-dev header sodium.h
 if for_any study test full bench; then
     need gnuplot-nox command -v gnuplot
 fi

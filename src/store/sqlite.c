@@ -1,0 +1,383 @@
+/* The store in one SQLite file: opening, the schema, transactions, backup.
+ *
+ * Write-ahead log, synchronous=FULL: when apply() returns the changes have reached the disk. A process that writes holds
+ * a lock on DIR/lock, so that two servers never work on one store. */
+#include "store/sqlite_inner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/error.h"
+
+#define FILE_NAME "gbose.sqlite3"
+#define APPLICATION_ID 0x67626f73 /* "gbos" */
+#define SECRET_SIZE 32
+#define SMALL_FILE (64 << 20) /* bytes; a file up to this size is checked as a whole when it is opened */
+
+/* Migration i turns version i into version i + 1. Never changed once released; new ones are added at the end. */
+static const char *const migrations[] = {
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE bandit (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, settings TEXT NOT "
+    "NULL,"
+    " active INTEGER NOT NULL, created INTEGER NOT NULL, sum INTEGER NOT NULL);"
+    "CREATE TABLE generation (bandit INTEGER NOT NULL, number INTEGER NOT NULL, spec TEXT NOT NULL, schema "
+    "TEXT,"
+    " dim INTEGER NOT NULL, n_round INTEGER NOT NULL, ready INTEGER NOT NULL, created INTEGER NOT NULL,"
+    " sum INTEGER NOT NULL, PRIMARY KEY (bandit, number)) WITHOUT ROWID;"
+    "CREATE TABLE snapshot (id INTEGER PRIMARY KEY, bandit INTEGER NOT NULL, generation INTEGER NOT NULL,"
+    " learned INTEGER NOT NULL, keep INTEGER NOT NULL, bytes BLOB NOT NULL,"
+    " sum INTEGER NOT NULL, UNIQUE (bandit, generation, learned));"
+    "CREATE TABLE event (key INTEGER PRIMARY KEY, name TEXT, time INTEGER NOT NULL, deadline INTEGER NOT "
+    "NULL,"
+    " generation INTEGER NOT NULL, learned INTEGER NOT NULL, flags INTEGER NOT NULL, arm INTEGER NOT NULL,"
+    " pmf BLOB NOT NULL, shadow BLOB, unit BLOB, body BLOB NOT NULL, sum INTEGER NOT NULL);"
+    "CREATE INDEX event_unit ON event (unit) WHERE unit IS NOT NULL;"
+    "CREATE TABLE named (bandit INTEGER NOT NULL, name TEXT NOT NULL, event INTEGER NOT NULL,"
+    " PRIMARY KEY (bandit, name)) WITHOUT ROWID;"
+    "CREATE TABLE pending (bandit INTEGER NOT NULL, deadline INTEGER NOT NULL, event INTEGER NOT NULL,"
+    " PRIMARY KEY (bandit, deadline, event)) WITHOUT ROWID;"
+    "CREATE TABLE activated (event INTEGER PRIMARY KEY, time INTEGER NOT NULL);"
+    "CREATE TABLE reward (number INTEGER PRIMARY KEY, event INTEGER NOT NULL, id TEXT NOT NULL, value REAL "
+    "NOT NULL,"
+    " time INTEGER NOT NULL, late INTEGER NOT NULL, sum INTEGER NOT NULL, UNIQUE (event, id));"
+    "CREATE TABLE outcome (key INTEGER PRIMARY KEY, event INTEGER NOT NULL UNIQUE, reward REAL NOT NULL,"
+    " why INTEGER NOT NULL, time INTEGER NOT NULL, sum INTEGER NOT NULL);"
+    "CREATE TABLE tally (bandit INTEGER PRIMARY KEY, events INTEGER NOT NULL, pending INTEGER NOT NULL,"
+    " rewarded INTEGER NOT NULL, defaulted INTEGER NOT NULL, unused INTEGER NOT NULL, rewards INTEGER NOT "
+    "NULL,"
+    " late INTEGER NOT NULL, next_number INTEGER NOT NULL, outcomes INTEGER NOT NULL,"
+    " dropped INTEGER NOT NULL, sum INTEGER NOT NULL);"
+    "CREATE TABLE key (id TEXT PRIMARY KEY, hash BLOB NOT NULL, roles INTEGER NOT NULL, bandit TEXT,"
+    " note TEXT NOT NULL, created INTEGER NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;",
+};
+#define VERSION ((int)(sizeof migrations / sizeof *migrations))
+
+struct sqlite_store {
+    struct gbose__store base;
+    struct gbose__sqlite c;
+    char *path;
+    int lock; /* file descriptor, -1: none */
+    unsigned char secret[SECRET_SIZE];
+};
+
+/* ---- connections ---- */
+
+int gbose__sqlite_fail(struct gbose__sqlite *c, const char *doing, gbose_error *err)
+{
+    int code = c->db ? sqlite3_errcode(c->db) & 0xff : SQLITE_NOMEM;
+
+    if (code == SQLITE_NOMEM)
+        return gbose__no_memory(err);
+    if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
+        return gbose__fail(err, GBOSE__ECORRUPT,
+                           "the store is damaged (%s): restore a backup, or see docs/service.md",
+                           sqlite3_errmsg(c->db));
+    return gbose__fail(err, GBOSE__ESTORE, "cannot %s: %s%s%s", doing, sqlite3_errmsg(c->db),
+                       sqlite3_system_errno(c->db) ? ": " : "",
+                       sqlite3_system_errno(c->db) ? strerror(sqlite3_system_errno(c->db)) : "");
+}
+
+int gbose__sqlite_connect(struct gbose__sqlite *c, const char *path, int flags, gbose_error *err)
+{
+    memset(c, 0, sizeof *c);
+    if (sqlite3_open_v2(path, &c->db, flags | SQLITE_OPEN_NOMUTEX, NULL) ||
+        sqlite3_extended_result_codes(c->db, 1) || sqlite3_busy_timeout(c->db, 10000) ||
+        sqlite3_exec(c->db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF",
+                     NULL, NULL, NULL)) {
+        int rc = gbose__sqlite_fail(c, "open the store", err);
+        gbose__sqlite_disconnect(c);
+        return rc;
+    }
+    return GBOSE_OK;
+}
+
+void gbose__sqlite_disconnect(struct gbose__sqlite *c)
+{
+    for (size_t i = 0; i < GBOSE__SQLITE_STATEMENTS; i++)
+        sqlite3_finalize(c->statement[i]);
+    sqlite3_close(c->db);
+    free(c->tally);
+    memset(c, 0, sizeof *c);
+}
+
+sqlite3_stmt *gbose__sqlite_statement(struct gbose__sqlite *c, int place, const char *sql)
+{
+    if (!c->statement[place] &&
+        sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &c->statement[place], NULL))
+        return NULL;
+    sqlite3_reset(c->statement[place]);
+    return c->statement[place];
+}
+
+int gbose__sqlite_run(struct gbose__sqlite *c, sqlite3_stmt *s, gbose_error *err)
+{
+    int rc = GBOSE_OK;
+
+    if (!s || sqlite3_step(s) != SQLITE_DONE)
+        rc = gbose__sqlite_fail(c, "write to the store", err);
+    sqlite3_reset(s);
+    return rc;
+}
+
+/* ---- opening ---- */
+
+static int read_int(struct gbose__sqlite *c, const char *sql, int64_t *out, gbose_error *err)
+{
+    sqlite3_stmt *s;
+    int rc = GBOSE_OK;
+
+    if (sqlite3_prepare_v2(c->db, sql, -1, &s, NULL))
+        return gbose__sqlite_fail(c, "read the store", err);
+    if (sqlite3_step(s) == SQLITE_ROW)
+        *out = sqlite3_column_int64(s, 0);
+    else
+        rc = gbose__sqlite_fail(c, "read the store", err);
+    sqlite3_finalize(s);
+    return rc;
+}
+
+/* Bring the schema to the present version, in one transaction. */
+static int migrate(struct gbose__sqlite *c, int64_t version, gbose_error *err)
+{
+    unsigned char secret[SECRET_SIZE];
+    char sql[300], hex[2 * SECRET_SIZE + 1];
+    int bad;
+
+    if (version == VERSION)
+        return GBOSE_OK;
+    bad = sqlite3_exec(c->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    for (int64_t i = version; !bad && i < VERSION; i++)
+        bad = sqlite3_exec(c->db, migrations[i], NULL, NULL, NULL);
+    if (!bad && version == 0) {
+        if (getrandom(secret, sizeof secret, 0) != sizeof secret)
+            return gbose__fail(err, GBOSE__ESTORE, "cannot get random bytes from the system");
+        for (int i = 0; i < SECRET_SIZE; i++)
+            snprintf(hex + 2 * i, 3, "%02x", secret[i]);
+        snprintf(sql, sizeof sql, "PRAGMA application_id = %d; INSERT INTO meta VALUES ('secret', x'%s')",
+                 APPLICATION_ID, hex);
+        bad = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
+    }
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d; COMMIT", VERSION);
+    if (!bad)
+        bad = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
+    if (bad) {
+        int rc = gbose__sqlite_fail(c, "prepare the store", err);
+        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+        return rc;
+    }
+    return GBOSE_OK;
+}
+
+/* Is it one of ours, of a version that we read, and undamaged as far as a look at its structure can tell? */
+static int check(struct gbose__sqlite *c, const char *path, int64_t *version, gbose_error *err)
+{
+    int64_t application = 0, tables = 0;
+    struct stat st;
+    sqlite3_stmt *s;
+    int rc;
+
+    rc = read_int(c, "PRAGMA user_version", version, err);
+    if (!rc)
+        rc = read_int(c, "PRAGMA application_id", &application, err);
+    if (!rc)
+        rc = read_int(c, "SELECT count(*) FROM sqlite_schema", &tables, err);
+    if (rc)
+        return rc;
+    if (tables && application != APPLICATION_ID)
+        return gbose__fail(err, GBOSE__ECORRUPT, "%s is not a store of gbose, or is damaged", path);
+    if (*version > VERSION || *version < 0)
+        return gbose__fail(err, GBOSE_EVERSION,
+                           "%s has version %lld, and this gbose reads up to %d: use a newer one", path,
+                           (long long)*version, VERSION);
+    if ((*version == 0) != (tables == 0))
+        return gbose__fail(err, GBOSE__ECORRUPT, "%s is damaged: it has tables but no version", path);
+    if (stat(path, &st) || st.st_size > SMALL_FILE)
+        return GBOSE_OK;
+    if (sqlite3_prepare_v2(c->db, "PRAGMA quick_check(1)", -1, &s, NULL))
+        return gbose__sqlite_fail(c, "check the store", err);
+    if (sqlite3_step(s) != SQLITE_ROW)
+        rc = gbose__sqlite_fail(c, "check the store", err);
+    else if (strcmp((const char *)sqlite3_column_text(s, 0), "ok"))
+        rc = gbose__fail(err, GBOSE__ECORRUPT,
+                         "the store is damaged (%.100s): restore a backup, or see docs/service.md",
+                         (const char *)sqlite3_column_text(s, 0));
+    sqlite3_finalize(s);
+    return rc;
+}
+
+static int read_secret(struct sqlite_store *store, gbose_error *err)
+{
+    sqlite3_stmt *s;
+    int rc = GBOSE_OK;
+
+    if (sqlite3_prepare_v2(store->c.db, "SELECT value FROM meta WHERE name = 'secret'", -1, &s, NULL))
+        return gbose__sqlite_fail(&store->c, "read the store", err);
+    if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_bytes(s, 0) == SECRET_SIZE)
+        memcpy(store->secret, sqlite3_column_blob(s, 0), SECRET_SIZE);
+    else
+        rc = gbose__fail(err, GBOSE__ECORRUPT, "the store is damaged: its secret is not there");
+    sqlite3_finalize(s);
+    return rc;
+}
+
+/* ---- the contract ---- */
+
+static int sqlite_apply(struct gbose__store *base, struct gbose__change *changes, size_t n, gbose_error *err)
+{
+    struct sqlite_store *store = (struct sqlite_store *)base;
+    struct gbose__sqlite *c = &store->c;
+    uint32_t made = 0;
+    int rc = GBOSE_OK;
+
+    if (sqlite3_exec(c->db, "BEGIN IMMEDIATE", NULL, NULL, NULL))
+        return gbose__sqlite_fail(c, "write to the store", err);
+    for (size_t i = 0; i < n && !rc; i++) {
+        if (i && changes[i].chained && changes[i - 1].result != GBOSE__DONE) {
+            changes[i].result = changes[i - 1].result;
+            continue;
+        }
+        if (changes[i].kind == GBOSE__ADD_GENERATION && !changes[i].of.generation.bandit)
+            changes[i].of.generation.bandit = made;
+        rc = gbose__sqlite_apply_one(c, &changes[i], err);
+        if (changes[i].kind == GBOSE__PUT_BANDIT)
+            made = changes[i].of.bandit.id;
+    }
+    if (!rc)
+        rc = gbose__sqlite_tally_save(c, err);
+    if (!rc && sqlite3_exec(c->db, "COMMIT", NULL, NULL, NULL))
+        rc = gbose__sqlite_fail(c, "write to the store", err);
+    if (rc)
+        gbose__sqlite_tally_forget(c);
+    if (rc && !sqlite3_get_autocommit(c->db))
+        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+    for (size_t i = 0; i < n && !rc; i++)
+        if (changes[i].kind ==
+            GBOSE__ERASE_UNIT) /* what was erased must not stay in the write-ahead log either */
+            sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return rc;
+}
+
+static int sqlite_view(struct gbose__store *base, struct gbose__view **out, gbose_error *err)
+{
+    return gbose__sqlite_view(out, ((struct sqlite_store *)base)->path, err);
+}
+
+static int sqlite_backup(struct gbose__store *base, const char *path, gbose_error *err)
+{
+    struct sqlite_store *store = (struct sqlite_store *)base;
+    struct gbose__sqlite c;
+    sqlite3_stmt *s;
+    int rc;
+
+    if (!access(path, F_OK))
+        return gbose__fail(err, GBOSE__ESTORE, "%s is there already; give a new name", path);
+    rc = gbose__sqlite_connect(&c, store->path, SQLITE_OPEN_READWRITE, err);
+    if (rc)
+        return rc;
+    if (sqlite3_prepare_v2(c.db, "VACUUM INTO ?1", -1, &s, NULL)) {
+        rc = gbose__sqlite_fail(&c, "make a backup", err);
+    } else {
+        sqlite3_bind_text(s, 1, path, -1, SQLITE_STATIC);
+        if (sqlite3_step(s) != SQLITE_DONE)
+            rc = gbose__sqlite_fail(&c, "make a backup", err);
+        sqlite3_finalize(s);
+    }
+    gbose__sqlite_disconnect(&c);
+    if (rc)
+        unlink(path);
+    return rc;
+}
+
+static void sqlite_close(struct gbose__store *base)
+{
+    struct sqlite_store *store = (struct sqlite_store *)base;
+
+    gbose__sqlite_disconnect(&store->c);
+    if (store->lock >= 0)
+        close(store->lock);
+    memset(store->secret, 0, sizeof store->secret);
+    free(store->path);
+    free(store);
+}
+
+static int take_lock(struct sqlite_store *store, const char *dir, gbose_error *err)
+{
+    char path[4096];
+
+    if (snprintf(path, sizeof path, "%s/lock", dir) >= (int)sizeof path)
+        return gbose__fail(err, GBOSE__ESTORE, "the name of the directory is too long");
+    store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (store->lock < 0)
+        return gbose__fail(err, GBOSE__ESTORE, "cannot write %s: %s", path, strerror(errno));
+    if (flock(store->lock, LOCK_EX | LOCK_NB))
+        return gbose__fail(err, GBOSE__EBUSY, "another gbose works on %s", dir);
+    return GBOSE_OK;
+}
+
+static int prepare(struct sqlite_store *store, const char *dir, int create, int beside, gbose_error *err)
+{
+    int64_t version = 0;
+    int rc;
+
+    if (create && mkdir(dir, 0700) && errno != EEXIST)
+        return gbose__fail(err, GBOSE__ESTORE, "cannot make directory %s: %s", dir, strerror(errno));
+    if (!create && access(store->path, F_OK))
+        return gbose__fail(err, GBOSE__EABSENT, "there is no store in %s: %s: %s", dir, FILE_NAME,
+                           strerror(errno));
+    rc = beside ? GBOSE_OK : take_lock(store, dir, err);
+    /* Reading a write-ahead log that nobody has open needs to write its index: read-only is a promise, not a flag. */
+    if (!rc)
+        rc = gbose__sqlite_connect(&store->c, store->path,
+                                   SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), err);
+    if (!rc)
+        rc = check(&store->c, store->path, &version, err);
+    if (!rc && beside && !create && version != VERSION)
+        return gbose__fail(err, GBOSE_EVERSION, "%s is of an older version: start gbose serve on it once",
+                           dir);
+    if (!rc && (!beside || create) &&
+        sqlite3_exec(
+            store->c.db,
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000;"
+            "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192; PRAGMA secure_delete = FAST",
+            NULL, NULL, NULL))
+        rc = gbose__sqlite_fail(&store->c, "open the store", err);
+    if (!rc)
+        rc = migrate(&store->c, version, err);
+    return rc ? rc : read_secret(store, err);
+}
+
+int gbose__sqlite_open(struct gbose__store **out, const char *dir, int create, int beside, gbose_error *err)
+{
+    struct sqlite_store *store = calloc(1, sizeof *store);
+    size_t size = strlen(dir) + sizeof FILE_NAME + 1;
+    int rc;
+
+    if (!store)
+        return gbose__no_memory(err);
+    store->lock = -1;
+    store->path = malloc(size);
+    if (!store->path) {
+        free(store);
+        return gbose__no_memory(err);
+    }
+    snprintf(store->path, size, "%s/%s", dir, FILE_NAME);
+    rc = prepare(store, dir, create, beside, err);
+    if (rc) {
+        sqlite_close(&store->base);
+        return rc;
+    }
+    store->base.close = sqlite_close;
+    store->base.apply = sqlite_apply;
+    store->base.view = sqlite_view;
+    store->base.backup = sqlite_backup;
+    store->base.secret = store->secret;
+    *out = &store->base;
+    return GBOSE_OK;
+}
