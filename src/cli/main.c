@@ -12,8 +12,12 @@
 #include "gbose.h"
 #include "study/cluster.h"
 
-static const struct command *const commands[] = {&cmd_paper,  &cmd_simulate, &cmd_collect,
-                                                 &cmd_worlds, &cmd_learners, &cmd_schema};
+static const struct command *const commands[] = {
+    &cmd_paper, &cmd_simulate, &cmd_collect, &cmd_worlds, &cmd_learners, &cmd_schema,
+#ifdef GBOSE_SERVE
+    &cmd_serve, &cmd_rebuild,  &cmd_backup,  &cmd_key,
+#endif
+};
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 const char *program_name = "gbose";

@@ -1,0 +1,95 @@
+/* gbose serve: decisions over HTTP. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "serve/service.h"
+
+static int serve(const char *command, const struct gbose__service_options *options)
+{
+    struct gbose__service *service;
+    gbose_error err;
+    sigset_t signals;
+    int signal;
+
+    /* All threads are started with these blocked, and this one waits for them. A client that goes away is no reason to end, nor
+     * is a file that has reached its limit: both are errors of a call. */
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    if (gbose__service_start(&service, options, &err)) {
+        fprintf(stderr, "gbose %s: %s\n", command, err.text);
+        return err.code == GBOSE_EINVAL ? EXIT_USAGE : EXIT_BROKEN;
+    }
+    fprintf(stderr, "gbose serve: http://%s%s%s:%d/ on %s\n", strchr(options->listen, ':') ? "[" : "",
+            options->listen, strchr(options->listen, ':') ? "]" : "", gbose__service_port(service),
+            options->data);
+    sigwait(&signals, &signal);
+    fprintf(stderr, "gbose serve: %s, finishing what is under way\n",
+            signal == SIGINT ? "interrupted" : "told to stop");
+    gbose__service_stop(service);
+    return EXIT_FINE;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arg args[] = {{"data", 1, NULL, 0, 0},     {"listen", 1, NULL, 0, 0},
+                         {"port", 1, NULL, 0, 0},     {"threads", 1, NULL, 0, 0},
+                         {"max-body", 1, NULL, 0, 0}, {"connections", 1, NULL, 0, 0},
+                         {"slow", 1, NULL, 0, 0},     {NULL, 0, NULL, 0, 0}};
+    struct gbose__service_options options = {.data = "decisions",
+                                             .listen = "127.0.0.1",
+                                             .port = 8790,
+                                             .threads = 2,
+                                             .max_body = 4 << 20,
+                                             .connections = 4096,
+                                             .slow_seconds = 30};
+    struct {
+        uint64_t min, max, value;
+    } number[7] = {
+        {0}, {0}, {0, 65535, 8790}, {1, 256, 2}, {1024, 1 << 30, 4 << 20}, {1, 100000, 4096}, {1, 3600, 30}};
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int rc = args_parse(argc, argv, args);
+
+    number[3].value = cores > 0 && cores < 256 ? (uint64_t)cores : 2;
+    for (int i = 2; i < 7 && !rc; i++)
+        if (args[i].n)
+            rc = parse_count(&number[i].value, argv[0], args[i].name, args[i].value[0], number[i].min,
+                             number[i].max);
+    if (!rc) {
+        if (args[0].n)
+            options.data = args[0].value[0];
+        if (args[1].n)
+            options.listen = args[1].value[0];
+        options.port = (int)number[2].value;
+        options.threads = (int)number[3].value;
+        options.max_body = number[4].value;
+        options.connections = (unsigned)number[5].value;
+        options.slow_seconds = (unsigned)number[6].value;
+        rc = serve(argv[0], &options);
+    }
+    args_clear(args);
+    return rc;
+}
+
+const struct command cmd_serve = {
+    "serve", "decisions over HTTP, with a durable log",
+    "Usage: gbose serve [--data DIR] [--port N] [--listen ADDRESS] ...\n"
+    "\n"
+    "  --data DIR       where everything is kept; made if it is not there (decisions)\n"
+    "  --port N         (8790); 0 takes any that is free, and says which\n"
+    "  --listen ADDRESS (127.0.0.1). Any other needs a key: gbose key add DIR --role admin\n"
+    "  --threads N      that answer requests (one for each core)\n"
+    "  --max-body N     bytes of a request (4194304)\n"
+    "  --connections N  open at a time (4096)\n"
+    "  --slow N         seconds for a whole request to arrive (30)\n"
+    "\n"
+    "It ends at SIGTERM or Ctrl-C, when what is under way is finished; being killed loses nothing either.\n"
+    "docs/service.md tells what a person does with it.\n",
+    run};

@@ -1,0 +1,453 @@
+#include "serve/document.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/decimal.h"
+
+struct reader {
+    struct gbose__document *d;
+    const char *text;
+    size_t size, at;
+    const char *message;
+    int no_memory;
+};
+
+static int wrong(struct reader *r, const char *message)
+{
+    if (!r->message)
+        r->message = message;
+    return -1;
+}
+
+static void skip_space(struct reader *r)
+{
+    while (r->at < r->size && (r->text[r->at] == ' ' || r->text[r->at] == '\n' || r->text[r->at] == '\t' ||
+                               r->text[r->at] == '\r'))
+        r->at++;
+}
+
+/* A new value; its index, or -1. */
+static int64_t add(struct reader *r, enum gbose__kind kind, size_t begin, size_t end)
+{
+    struct gbose__document *d = r->d;
+
+    if (d->n == d->capacity) {
+        size_t capacity = d->capacity ? 2 * d->capacity : 256;
+        void *more;
+
+        if (d->n >= GBOSE__MAX_VALUES)
+            return wrong(r, "there are too many values");
+        more = realloc(d->value, capacity * sizeof *d->value);
+        if (!more) {
+            r->no_memory = 1;
+            return -1;
+        }
+        d->value = more;
+        d->capacity = capacity;
+    }
+    d->value[d->n] =
+        (struct gbose__value_at){(uint8_t)kind, 0, (uint32_t)begin, (uint32_t)end, (uint32_t)d->n + 1, 0};
+    return (int64_t)d->n++;
+}
+
+/* ---- texts ---- */
+
+static int hex4(const char *at, unsigned *out)
+{
+    unsigned n = 0;
+
+    for (int i = 0; i < 4; i++) {
+        char c = at[i];
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
+
+        if (digit < 0)
+            return 0;
+        n = n << 4 | (unsigned)digit;
+    }
+    *out = n;
+    return 1;
+}
+
+/* The number of bytes of the UTF-8 character that begins here, 0 if none does. */
+static size_t utf8(const unsigned char *s, size_t left)
+{
+    if (s[0] >= 0xc2 && s[0] <= 0xdf)
+        return left >= 2 && (s[1] & 0xc0) == 0x80 ? 2 : 0;
+    if ((s[0] & 0xf0) == 0xe0)
+        return left >= 3 && (s[1] & 0xc0) == 0x80 && (s[2] & 0xc0) == 0x80 &&
+                       !(s[0] == 0xe0 && s[1] < 0xa0) && !(s[0] == 0xed && s[1] >= 0xa0)
+                   ? 3
+                   : 0;
+    if (s[0] >= 0xf0 && s[0] <= 0xf4)
+        return left >= 4 && (s[1] & 0xc0) == 0x80 && (s[2] & 0xc0) == 0x80 && (s[3] & 0xc0) == 0x80 &&
+                       !(s[0] == 0xf0 && s[1] < 0x90) && !(s[0] == 0xf4 && s[1] >= 0x90)
+                   ? 4
+                   : 0;
+    return 0;
+}
+
+/* An escape, r->at at its backslash. */
+static int read_escape(struct reader *r)
+{
+    unsigned high, low;
+
+    if (r->size - r->at < 2)
+        return wrong(r, "the text ends inside an escape");
+    if (r->text[r->at + 1] != 'u') {
+        if (!memchr("\"\\/bfnrt", r->text[r->at + 1], 8))
+            return wrong(r, "no such escape");
+        r->at += 2;
+        return 0;
+    }
+    if (r->size - r->at < 6 || !hex4(r->text + r->at + 2, &high))
+        return wrong(r, "\\u needs four hexadecimal digits");
+    if (high == 0)
+        return wrong(r, "a zero character is not accepted");
+    if (high >= 0xd800 && high < 0xe000) {
+        if (high >= 0xdc00 || r->size - r->at < 12 || r->text[r->at + 6] != '\\' ||
+            r->text[r->at + 7] != 'u' || !hex4(r->text + r->at + 8, &low) || low < 0xdc00 || low >= 0xe000)
+            return wrong(r, "half of a character (a lone surrogate)");
+        r->at += 6;
+    }
+    r->at += 6;
+    return 0;
+}
+
+/* A text, r->at at its quote. Its index, or -1. */
+static int64_t read_text(struct reader *r)
+{
+    size_t begin = ++r->at;
+    uint8_t escaped = 0;
+    int64_t index;
+
+    for (;;) {
+        unsigned char c;
+
+        if (r->at >= r->size)
+            return wrong(r, "a text is not closed");
+        c = (unsigned char)r->text[r->at];
+        if (c == '"')
+            break;
+        if (c == '\\') {
+            escaped = 1;
+            if (read_escape(r))
+                return -1;
+        } else if (c < 0x20) {
+            return wrong(r, "a control character in a text must be escaped");
+        } else if (c < 0x80) {
+            r->at++;
+        } else {
+            size_t n = utf8((const unsigned char *)r->text + r->at, r->size - r->at);
+
+            if (!n)
+                return wrong(r, "this is not UTF-8");
+            r->at += n;
+        }
+    }
+    index = add(r, GBOSE__TEXT, begin, r->at++);
+    if (index >= 0)
+        r->d->value[index].escaped = escaped;
+    return index;
+}
+
+/* ---- numbers and words ---- */
+
+static int digits(struct reader *r)
+{
+    size_t from = r->at;
+
+    while (r->at < r->size && r->text[r->at] >= '0' && r->text[r->at] <= '9')
+        r->at++;
+    return r->at > from;
+}
+
+static int64_t read_number(struct reader *r)
+{
+    size_t begin = r->at, whole;
+
+    if (r->text[r->at] == '-')
+        r->at++;
+    whole = r->at;
+    if (!digits(r))
+        return wrong(r, "a value was expected");
+    if (r->text[whole] == '0' && r->at > whole + 1)
+        return wrong(r, "a number must not begin with zeros");
+    if (r->at < r->size && r->text[r->at] == '.') {
+        r->at++;
+        if (!digits(r))
+            return wrong(r, "digits were expected");
+    }
+    if (r->at < r->size && (r->text[r->at] == 'e' || r->text[r->at] == 'E')) {
+        r->at++;
+        if (r->at < r->size && (r->text[r->at] == '+' || r->text[r->at] == '-'))
+            r->at++;
+        if (!digits(r))
+            return wrong(r, "digits were expected");
+    }
+    return add(r, GBOSE__NUMBER, begin, r->at);
+}
+
+static int64_t read_word(struct reader *r)
+{
+    static const struct {
+        const char *word;
+        size_t size;
+        enum gbose__kind kind;
+    } words[] = {{"null", 4, GBOSE__NULL}, {"false", 5, GBOSE__FALSE}, {"true", 4, GBOSE__TRUE}};
+
+    for (size_t i = 0; i < 3; i++)
+        if (r->size - r->at >= words[i].size && !memcmp(r->text + r->at, words[i].word, words[i].size)) {
+            r->at += words[i].size;
+            return add(r, words[i].kind, r->at - words[i].size, r->at);
+        }
+    return wrong(r, "a value was expected");
+}
+
+/* ---- the whole ---- */
+
+static int64_t read_simple(struct reader *r)
+{
+    char c = r->text[r->at];
+
+    if (c == '"')
+        return read_text(r);
+    if (c == '-' || (c >= '0' && c <= '9'))
+        return read_number(r);
+    return read_word(r);
+}
+
+/* The name of a member and its colon. */
+static int read_name(struct reader *r)
+{
+    skip_space(r);
+    if (r->at >= r->size || r->text[r->at] != '"')
+        return wrong(r, "a name in quotes was expected");
+    if (read_text(r) < 0)
+        return -1;
+    skip_space(r);
+    if (r->at >= r->size || r->text[r->at] != ':')
+        return wrong(r, "':' was expected");
+    r->at++;
+    return 0;
+}
+
+static int read_all(struct reader *r)
+{
+    uint32_t open[GBOSE__MAX_DEPTH];
+    int depth = 0;
+    struct gbose__document *d = r->d;
+
+    for (;;) {
+        int64_t index;
+        char c;
+
+        skip_space(r);
+        if (r->at >= r->size)
+            return wrong(r, "the text ends too early");
+        c = r->text[r->at];
+        if (c == '{' || c == '[') {
+            if (depth == GBOSE__MAX_DEPTH)
+                return wrong(r, "it is nested too deeply");
+            index = add(r, c == '{' ? GBOSE__OBJECT : GBOSE__LIST, r->at++, 0);
+            if (index < 0)
+                return -1;
+            open[depth++] = (uint32_t)index;
+            skip_space(r);
+            if (r->at >= r->size || r->text[r->at] != (c == '{' ? '}' : ']')) {
+                if (c == '{' && read_name(r))
+                    return -1;
+                continue; /* with its first value */
+            }
+        } else if (read_simple(r) < 0) {
+            return -1;
+        } else if (depth) {
+            d->value[open[depth - 1]].count++;
+        }
+        /* A value has ended, or an empty list or object is about to. */
+        for (;;) {
+            struct gbose__value_at *in;
+
+            if (!depth)
+                return 0;
+            in = &d->value[open[depth - 1]];
+            skip_space(r);
+            if (r->at < r->size && r->text[r->at] == (in->kind == GBOSE__OBJECT ? '}' : ']')) {
+                in->end = (uint32_t)++r->at;
+                in->next = (uint32_t)d->n;
+                if (--depth)
+                    d->value[open[depth - 1]].count++;
+                continue;
+            }
+            if (r->at >= r->size || r->text[r->at] != ',')
+                return wrong(r, in->kind == GBOSE__OBJECT ? "',' or '}' was expected"
+                                                          : "',' or ']' was expected");
+            r->at++;
+            if (in->kind == GBOSE__OBJECT && read_name(r))
+                return -1;
+            break;
+        }
+    }
+}
+
+int gbose__document_read(struct gbose__document *d, const char *text, size_t size, const char **message,
+                         size_t *at)
+{
+    struct reader r = {.d = d, .text = text, .size = size};
+    int rc;
+
+    d->text = text;
+    d->size = size;
+    d->n = 0;
+    if (size > UINT32_MAX / 2)
+        rc = wrong(&r, "it is too long");
+    else
+        rc = read_all(&r);
+    skip_space(&r);
+    if (!rc && r.at < size)
+        rc = wrong(&r, "nothing more was expected");
+    *message = r.message;
+    *at = r.at;
+    return r.no_memory ? -2 : rc;
+}
+
+void gbose__document_clear(struct gbose__document *d)
+{
+    free(d->value);
+    memset(d, 0, sizeof *d);
+}
+
+/* ---- values ---- */
+
+static double slow_number(const char *at, size_t size)
+{
+    char small[64], *copy = size < sizeof small ? small : malloc(size + 1);
+    struct gbose__decimal decimal;
+    double x = NAN;
+
+    if (!copy)
+        return x;
+    memcpy(copy, at, size);
+    copy[size] = 0;
+    if (!gbose__decimal_begin(&decimal)) {
+        x = strtod(copy, NULL);
+        gbose__decimal_end(&decimal);
+    }
+    if (copy != small)
+        free(copy);
+    return x;
+}
+
+/* Up to 19 digits with a small power of ten are exact: both numbers are doubles, and one division or product rounds
+ * once. All else goes to strtod(). */
+int gbose__document_number(const struct gbose__document *d, uint32_t index, double *out)
+{
+    static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const char *at = d->text + d->value[index].begin, *end = d->text + d->value[index].end, *p = at;
+    uint64_t mantissa = 0;
+    int n = 0, exponent = 0, negative = *p == '-', small = 1;
+    double x;
+
+    for (p += negative; p < end && *p != 'e' && *p != 'E'; p++) {
+        if (*p == '.') {
+            small = 2;
+            continue;
+        }
+        n += mantissa || *p != '0';
+        mantissa = mantissa * 10 + (uint64_t)(*p - '0');
+        exponent -= small == 2;
+        if (n > 18)
+            break;
+    }
+    if (p < end || n > 18 || mantissa > UINT64_C(1) << 53 || exponent < -22)
+        x = slow_number(at, (size_t)(end - at));
+    else
+        x = negative ? -((double)mantissa / ten[-exponent]) : (double)mantissa / ten[-exponent];
+    if (!isfinite(x))
+        return -1;
+    *out = x;
+    return 0;
+}
+
+static size_t put_utf8(char *to, unsigned c)
+{
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        to[0] = (char)(0xc0 | c >> 6);
+        to[1] = (char)(0x80 | (c & 0x3f));
+        return 2;
+    }
+    if (c < 0x10000) {
+        to[0] = (char)(0xe0 | c >> 12);
+        to[1] = (char)(0x80 | (c >> 6 & 0x3f));
+        to[2] = (char)(0x80 | (c & 0x3f));
+        return 3;
+    }
+    to[0] = (char)(0xf0 | c >> 18);
+    to[1] = (char)(0x80 | (c >> 12 & 0x3f));
+    to[2] = (char)(0x80 | (c >> 6 & 0x3f));
+    to[3] = (char)(0x80 | (c & 0x3f));
+    return 4;
+}
+
+size_t gbose__document_text(const struct gbose__document *d, uint32_t index, char *to)
+{
+    const char *at = d->text + d->value[index].begin, *end = d->text + d->value[index].end;
+    static const char letters[] = "bfnrt", codes[] = "\b\f\n\r\t";
+    char *start = to;
+
+    while (at < end) {
+        const char *letter;
+        unsigned high = 0, low = 0;
+
+        if (*at != '\\') {
+            *to++ = *at++;
+        } else if (at[1] != 'u') {
+            letter = strchr(letters, at[1]);
+            *to++ = letter ? codes[letter - letters] : at[1];
+            at += 2;
+        } else {
+            hex4(at + 2, &high);
+            at += 6;
+            if (high >= 0xd800 && high < 0xdc00) {
+                hex4(at + 2, &low);
+                high = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+                at += 6;
+            }
+            to += put_utf8(to, high);
+        }
+    }
+    *to = 0;
+    return (size_t)(to - start);
+}
+
+int gbose__document_is(const struct gbose__document *d, uint32_t index, const char *text)
+{
+    const struct gbose__value_at *v = &d->value[index];
+    size_t size = v->end - v->begin, n = strlen(text);
+    char small[256];
+
+    if (v->kind != GBOSE__TEXT)
+        return 0;
+    if (!v->escaped)
+        return size == n && !memcmp(d->text + v->begin, text, n);
+    if (size >= sizeof small)
+        return 0;
+    return gbose__document_text(d, index, small) == n && !memcmp(small, text, n);
+}
+
+const char *gbose__document_kind(const struct gbose__document *d, uint32_t index)
+{
+    static const char *const kinds[] = {"null", "false", "true", "a number", "a text", "a list", "an object"};
+
+    return kinds[d->value[index].kind];
+}

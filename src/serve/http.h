@@ -1,0 +1,97 @@
+/* HTTP: the seam over libmicrohttpd. Nothing else in the tree knows which library speaks HTTP.
+ *
+ * A server has one loop per thread: a listening socket of its own (SO_REUSEPORT), an epoll of its own, and connections
+ * that never leave it. A request that has arrived whole is handed to `handle` on the loop's thread. The handler either
+ * fills in the answer, or parks the exchange and has it answered later, from any thread, by gbose__http_answer(): the
+ * loop is woken and resumes the connection itself, since resuming from another thread was seen to freeze the library.
+ *
+ * Clients that are slow to send are cut off: a connection on which no whole request arrives for a while is closed. */
+#ifndef GBOSE_SERVE_HTTP_H
+#define GBOSE_SERVE_HTTP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "gbose.h"
+#include "serve/text.h"
+
+struct gbose__http;
+struct gbose__loop;
+
+/* Memory that lives as long as a request. */
+struct gbose__arena {
+    struct gbose__arena_block *block;
+};
+void *gbose__arena_take(struct gbose__arena *arena, size_t size); /* aligned for anything; NULL: no memory */
+void gbose__arena_clear(struct gbose__arena *arena);              /* frees all */
+
+/* A request and its answer. */
+struct gbose__exchange {
+    const char *method, *path; /* the path without the query, percent signs decoded */
+    const char *body;          /* with a zero behind it */
+    size_t body_size;
+    void *service; /* of gbose__http_start() */
+    void *own;     /* of the loop, made by `loop_begin` */
+    struct gbose__arena arena;
+
+    int status;             /* set by the handler */
+    const char *type;       /* content type; NULL: application/json */
+    struct gbose__text out; /* the answer */
+    const void *fixed;      /* an answer that needs no copy and outlives the server, instead of `out` */
+    size_t fixed_size;
+    const char *header[3][2]; /* further headers; borrowed from the arena or static */
+    int n_headers;
+    /* An answer that comes piece by piece: fills at most `most` bytes and returns how many, 0: not the end yet, -1: the
+     * end, -2: it cannot go on. */
+    ssize_t (*more)(struct gbose__exchange *x, char *to, size_t most);
+    void *more_context;
+    void (*more_done)(void *more_context);
+
+    void (*finish)(
+        struct gbose__exchange *x); /* of a parked exchange: called on the loop's thread before it is sent */
+    void *work;                     /* free for the handler */
+    struct gbose__exchange *next;   /* free for the owner while it is parked */
+    struct gbose__loop *loop;
+    struct MHD_Connection *connection;
+    struct gbose__text received;
+    int phase;
+    int64_t since;
+};
+
+struct gbose__http_options {
+    const char *listen; /* address, such as 127.0.0.1 or :: */
+    int port;           /* 0: any; see gbose__http_port() */
+    int threads;
+    size_t max_body;       /* bytes */
+    unsigned connections;  /* at most, all loops together */
+    unsigned slow_seconds; /* for a whole request to arrive */
+    void *service;
+    void (*handle)(struct gbose__exchange *x);
+    int (*loop_begin)(void *service, void **own); /* 0, or it is not started; called on the starting thread */
+    void (*loop_end)(void *service, void *own);
+};
+
+/* The body of a refusal that HTTP itself makes (too long, too slow), written by the owner of the format. */
+void gbose__http_refuse(struct gbose__exchange *x, int status, const char *code, const char *message);
+
+/* Start to listen. GBOSE_OK, or an error with a sentence. */
+int gbose__http_start(struct gbose__http **out, const struct gbose__http_options *options, gbose_error *err);
+int gbose__http_port(const struct gbose__http *http);
+uint64_t gbose__http_connections(const struct gbose__http *http);
+
+/* Accept no more connections, answer what has arrived, and end. Waits at most `seconds` for clients. */
+void gbose__http_stop(struct gbose__http *http, int seconds);
+
+/* In a handler: the answer will come later. */
+void gbose__http_park(struct gbose__exchange *x);
+/* From any thread, once for each park. After it the exchange belongs to its loop again. */
+void gbose__http_answer(struct gbose__exchange *x);
+/* A whole list, linked by next: one wake for each loop. */
+void gbose__http_answer_all(struct gbose__exchange *list);
+
+const char *gbose__http_query(struct gbose__exchange *x,
+                              const char *name); /* NULL: not given; "": without a value */
+const char *gbose__http_header(struct gbose__exchange *x, const char *name);
+
+#endif

@@ -1,0 +1,33 @@
+/* Text that grows: answers, and JSON in them. A failed allocation is remembered in `bad`, and what is added later is
+ * left out, so that it is enough to look once, at the end. */
+#ifndef GBOSE_SERVE_TEXT_H
+#define GBOSE_SERVE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct gbose__text {
+    char *at;
+    size_t size, capacity;
+    int bad;
+};
+
+void gbose__text_clear(struct gbose__text *t); /* frees */
+void gbose__text_reset(struct gbose__text *t); /* empties, and keeps the memory */
+
+void gbose__text_bytes(struct gbose__text *t, const void *bytes, size_t size);
+void gbose__text_add(struct gbose__text *t, const char *text);
+void gbose__text_format(struct gbose__text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A number that reads back as x, as short as it can be; null if it is not finite. */
+void gbose__text_number(struct gbose__text *t, double x);
+void gbose__text_integer(struct gbose__text *t, uint64_t n);
+
+/* Text between quotes, escaped. NULL gives null. */
+void gbose__text_quoted(struct gbose__text *t, const char *text);
+void gbose__text_quoted_bytes(struct gbose__text *t, const char *text, size_t size);
+
+/* "2026-11-16T12:36:02.123Z", with quotes. */
+void gbose__text_time(struct gbose__text *t, int64_t milliseconds);
+
+#endif

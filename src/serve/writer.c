@@ -1,0 +1,268 @@
+/* The writer: the only thread that changes the store.
+ *
+ * Group commit: it takes everything that is queued, writes it in one transaction, and tells all who wait. While it writes, the
+ * next group gathers: the busier the service, the larger the groups, without any timer. It also closes events whose deadline
+ * has passed, and drops old ones. */
+#include "serve/service.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MOST_CHANGES 4096  /* in one transaction */
+#define MOST_CLOSED 1000   /* of one bandit, in one transaction */
+#define TICK 50            /* milliseconds at the most between two looks at deadlines */
+#define RETAIN_EVERY 10000 /* milliseconds */
+
+/* Changes of a group, put together from its jobs, and taken apart again. */
+struct group {
+    struct gbose__change *change;
+    size_t n, capacity;
+};
+
+static int add(struct group *g, const struct gbose__change *changes, size_t n)
+{
+    if (g->n + n > g->capacity) {
+        size_t capacity = 2 * (g->n + n) + 64;
+        void *more = realloc(g->change, capacity * sizeof *g->change);
+
+        if (!more)
+            return -1;
+        g->change = more;
+        g->capacity = capacity;
+    }
+    memcpy(g->change + g->n, changes, n * sizeof *changes);
+    g->n += n;
+    return 0;
+}
+
+void gbose__writer_submit(struct gbose__service *service, struct gbose__job *job)
+{
+    struct gbose__writer_thread *w = &service->writer;
+    int wake;
+
+    job->next = NULL;
+    if (job->bandit)
+        atomic_fetch_add(&job->bandit->references, 1);
+    pthread_mutex_lock(&w->lock);
+    wake = !w->first;
+    *w->last = job;
+    w->last = &job->next;
+    w->queued += job->n;
+    pthread_mutex_unlock(&w->lock);
+    if (wake)
+        pthread_cond_signal(&w->wake);
+}
+
+/* What the commit of a job means for the bandit in memory. Returns 1 if there is something to learn. */
+static int note(struct gbose__bandit *b, const struct gbose__change *changes, size_t n)
+{
+    uint64_t closed = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct gbose__change *c = &changes[i];
+
+        if (c->kind == GBOSE__ADD_EVENT && c->result == GBOSE__DONE &&
+            c->of.event.deadline < atomic_load(&b->due))
+            atomic_store(&b->due, c->of.event.deadline);
+        if (c->kind == GBOSE__ADD_REWARD)
+            closed += (uint64_t)c->of.reward.closed;
+        if (c->kind == GBOSE__CLOSE_DUE) {
+            closed += c->of.close.closed;
+            atomic_store(&b->due, c->of.close.next);
+        }
+    }
+    atomic_fetch_add(&b->outcomes, closed);
+    return closed > 0;
+}
+
+/* Closing and dropping: a change for each bandit that needs one. */
+static void add_housekeeping(struct gbose__service *service, struct group *g, struct gbose__bandit **all,
+                             size_t n, size_t *owner, int64_t now)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gbose__bandit *b = all[i];
+        struct gbose__settings settings;
+        struct gbose__change change = {.kind = GBOSE__CLOSE_DUE};
+
+        owner[i] = SIZE_MAX;
+        if (atomic_load(&b->gone))
+            continue;
+        pthread_mutex_lock(&b->lock);
+        settings = b->settings;
+        pthread_mutex_unlock(&b->lock);
+        if (settings.retention && now - b->retained > RETAIN_EVERY) {
+            struct gbose__change retain = {
+                .kind = GBOSE__RETAIN,
+                .of.erase = {.bandit = b->id, .before = now - settings.retention, .most = 1000}};
+
+            b->retained = now;
+            add(g, &retain, 1);
+        }
+        if (atomic_load(&b->due) > now)
+            continue;
+        change.of.close = (struct gbose__close_change){
+            b->id, now, MOST_CLOSED, settings.aggregate, settings.default_reward, 0, INT64_MAX};
+        owner[i] = g->n;
+        if (add(g, &change, 1))
+            owner[i] = SIZE_MAX;
+    }
+    (void)service;
+}
+
+/* Write a list of jobs as one group. */
+static void write_group(struct gbose__service *service, struct group *g, struct gbose__job *jobs,
+                        int housekeeping)
+{
+    struct gbose__exchange *answers = NULL;
+    struct gbose__bandit **all = NULL;
+    size_t n_bandits = 0, *owner = NULL, at = 0;
+    int64_t began = gbose__monotonic();
+    gbose_error err = {0};
+    int rc = GBOSE_OK, learn = 0;
+
+    g->n = 0;
+    for (struct gbose__job *job = jobs; job; job = job->next) {
+        job->rc = job->bandit && atomic_load(&job->bandit->gone) ? GBOSE__EABSENT : GBOSE_OK;
+        if (!job->rc && add(g, job->change, job->n))
+            job->rc = GBOSE_ENOMEM;
+    }
+    at = g->n;
+    if (housekeeping) {
+        all = gbose__registry_all(service, &n_bandits);
+        owner = malloc((n_bandits + 1) * sizeof *owner);
+        if (all && owner)
+            add_housekeeping(service, g, all, n_bandits, owner, gbose__now());
+    }
+    if (g->n) {
+        rc = service->store->apply(service->store, g->change, g->n, &err);
+        atomic_fetch_add(&service->metrics.counter[rc ? GBOSE__N_FAILED_GROUPS : GBOSE__N_GROUPS], 1);
+        atomic_fetch_add(&service->metrics.counter[GBOSE__N_CHANGES], rc ? 0 : g->n);
+        gbose__metrics_time(service->metrics.commit_bucket, &service->metrics.commit_microseconds,
+                            gbose__monotonic() - began);
+        service->writer.failing = rc != 0;
+    }
+    for (size_t i = 0; i < n_bandits && owner; i++)
+        if (!rc && owner[i] != SIZE_MAX && owner[i] >= at)
+            learn |= note(all[i], &g->change[owner[i]], 1);
+    at = 0;
+    while (jobs) {
+        struct gbose__job *job = jobs;
+        struct gbose__bandit *bandit = job->bandit;
+
+        jobs = job->next;
+        if (!job->rc) {
+            memcpy(job->change, g->change + at, job->n * sizeof *job->change);
+            at += job->n;
+            job->rc = rc;
+            job->err = err;
+        }
+        if (!job->rc && bandit)
+            learn |= note(bandit, job->change, job->n);
+        if (job->hook)
+            job->hook(service, job);
+        if (job->exchange) {
+            job->exchange->next = answers;
+            answers = job->exchange;
+        } else {
+            struct gbose__arena arena = job->arena; /* the job may lie in it */
+
+            gbose__arena_clear(&arena);
+        }
+        gbose__bandit_release(bandit);
+    }
+    gbose__http_answer_all(answers);
+    for (size_t i = 0; i < n_bandits; i++)
+        gbose__bandit_release(all[i]);
+    free(all);
+    free(owner);
+    if (learn)
+        gbose__trainer_wake(service);
+}
+
+/* Take jobs of about MOST_CHANGES changes off the queue. */
+static struct gbose__job *take(struct gbose__writer_thread *w)
+{
+    struct gbose__job *first = w->first, *job = first;
+    size_t n = 0;
+
+    if (!first)
+        return NULL;
+    for (n = job->n; job->next && n + job->next->n <= MOST_CHANGES; n += job->n)
+        job = job->next;
+    w->first = job->next;
+    if (!w->first)
+        w->last = &w->first;
+    job->next = NULL;
+    w->queued -= n;
+    return first;
+}
+
+static void *run(void *context)
+{
+    struct gbose__service *service = context;
+    struct gbose__writer_thread *w = &service->writer;
+    struct group group = {0};
+    int64_t looked = 0;
+
+    for (;;) {
+        struct gbose__job *jobs;
+        struct timespec until;
+        int64_t now;
+        int stopping, look;
+
+        pthread_mutex_lock(&w->lock);
+        if (!w->first && !w->stopping) {
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_nsec += TICK * 1000000;
+            until.tv_sec += until.tv_nsec / 1000000000;
+            until.tv_nsec %= 1000000000;
+            pthread_cond_timedwait(&w->wake, &w->lock, &until);
+        }
+        jobs = take(w);
+        stopping = w->stopping;
+        pthread_mutex_unlock(&w->lock);
+        now = gbose__monotonic() / 1000;
+        look = now - looked >= TICK && atomic_load(&service->ready);
+        if (look)
+            looked = now;
+        if (jobs || look)
+            write_group(service, &group, jobs, look);
+        else if (stopping)
+            break;
+        if (service->writer.failing && !jobs) { /* do not hammer a disk that is full */
+            struct timespec pause = {0, 200 * 1000000};
+            nanosleep(&pause, NULL);
+        }
+    }
+    free(group.change);
+    return NULL;
+}
+
+int gbose__writer_start(struct gbose__service *service)
+{
+    struct gbose__writer_thread *w = &service->writer;
+
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->wake, NULL);
+    w->last = &w->first;
+    if (pthread_create(&w->thread, NULL, run, service))
+        return -1;
+    w->started = 1;
+    return 0;
+}
+
+void gbose__writer_stop(struct gbose__service *service)
+{
+    struct gbose__writer_thread *w = &service->writer;
+
+    if (!w->started)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->stopping = 1;
+    pthread_mutex_unlock(&w->lock);
+    pthread_cond_signal(&w->wake);
+    pthread_join(w->thread, NULL);
+    w->started = 0;
+}

@@ -1,0 +1,492 @@
+"""The routes, one by one, over the socket of a real server."""
+
+import json
+import math
+import random
+import socket
+import time
+
+import pytest
+from server import Refused, Server, gbose, until
+
+TWO = [[1, 0, 0.5], [0, 1, 0.25]]
+
+SCHEMA = """
+action.topic    category  sports, politics, travel
+action.price    number    scale=10
+user.device     category  ios, android, web
+time.hour       cycle     24
+
+arm   = 1*topic  price  topic*device
+round = hour  device
+"""
+
+
+def make(api, name="news", **settings):
+    return api.put(f"/v1/bandits/{name}", {"spec": "gbose", "dim": 3, "wait": "1h", **settings})
+
+
+def refusal(call, *arguments):
+    with pytest.raises(Refused) as caught:
+        call(*arguments)
+    assert set(caught.value.error) == {"code", "message", "at"}, caught.value.body
+    return caught.value
+
+
+def test_the_quick_start(api):
+    made = api.put(
+        "/v1/bandits/news",
+        {"spec": "gbose-auto:floor=0.02", "schema": SCHEMA, "wait": "30m", "default_reward": 0},
+    )
+    assert made["wait"] == "30m" and made["round"] > 0
+    answer = api.post(
+        "/v1/bandits/news/decide",
+        {
+            "unit": "u17",
+            "round": {"time.hour": 9},
+            "user": {"device": "ios"},
+            "arms": [{"id": "a", "topic": "sports"}, {"id": "b", "topic": "travel", "price": 3}],
+        },
+    )
+    assert answer["arm"] in ("a", "b")
+    assert answer["probability"] == answer["pmf"][answer["arm"]]
+    assert math.isclose(sum(answer["pmf"].values()), 1)
+    assert answer["model"] == 1
+    said = api.post("/v1/bandits/news/rewards", {"event": answer["event"], "reward": 1})
+    assert said == {"result": "accepted", "late": False}
+    why = api.get(f"/v1/bandits/news/events/{answer['event']}?recompute=1")
+    assert why["state"] == "pending" and why["reward"] is None
+    assert why["user"] == {"device": "ios"} and why["arms"] == ["a", "b"]
+    assert why["recomputed"]["same"] is True
+
+
+def test_bandits_are_made_changed_and_deleted(api):
+    assert api.get("/v1/bandits") == {"bandits": []}
+    make(api)
+    assert api.put("/v1/bandits/news", {"wait": "90s", "default_reward": -0.25, "aggregate": "sum"})["wait"] == "90s"
+    shown = api.get("/v1/bandits/news")
+    assert (shown["default_reward"], shown["aggregate"], shown["spec"]) == (-0.25, "sum", "gbose")
+    assert refusal(api.get, "/v1/bandits/nws").status == 404
+    api.delete("/v1/bandits/news")
+    assert refusal(api.post, "/v1/bandits/news/decide", {"contexts": TWO}).status == 404
+    assert make(api)["counts"]["events"] == 0
+
+
+@pytest.mark.parametrize(
+    "body, code, at, says",
+    [
+        ({"dim": 3, "spac": "gbose"}, "unknown_field", "spac", "'spec'"),
+        ({"dim": 3, "spec": "gbos"}, "bad_spec", "spec", "gbose"),
+        ({"dim": 0}, "out_of_range", "dim", "from 1"),
+        ({"dim": 2.5}, "out_of_range", "dim", "whole"),
+        ({}, "missing", "schema", "dim"),
+        ({"schema": "arm = topic"}, "bad_schema", "schema", "line 1"),
+        ({"dim": 3, "wait": "soon"}, "bad_duration", "wait", "30m"),
+        ({"dim": 3, "mode": "onlin"}, "bad_choice", "mode", "'online'"),
+        ({"dim": "three"}, "wrong_type", "dim", "a number"),
+    ],
+)
+def test_bad_settings_are_named(api, body, code, at, says):
+    error = refusal(api.put, "/v1/bandits/b", body)
+    assert (error.status, error.error["code"], error.error["at"]) == (400, code, at)
+    assert says in error.error["message"]
+
+
+@pytest.mark.parametrize(
+    "body, code, at",
+    [
+        ({"contxts": TWO}, "unknown_field", "contxts"),
+        ({}, "missing", "contexts"),
+        ({"contexts": []}, "wrong_size", "contexts"),
+        ({"contexts": [[1, 2]]}, "wrong_size", "contexts[0]"),
+        ({"contexts": [[1, 2, "x"]]}, "not_a_number", "contexts[0][2]"),
+        ({"contexts": [[1, 2, 1e300]]}, "not_a_number", "contexts[0][2]"),
+        ({"contexts": TWO, "ids": ["a"]}, "wrong_size", "ids"),
+        ({"contexts": TWO, "ids": ["a", "a"]}, "twice", "ids"),
+        ({"contexts": TWO, "ids": ["a", ""]}, "bad_id", "ids[1]"),
+        ({"contexts": TWO, "exclude": [2]}, "no_such_arm", "exclude[0]"),
+        ({"contexts": TWO, "exclude": [0, 1]}, "no_arm_left", "exclude"),
+        ({"contexts": TWO, "choice": 0}, "not_apprentice", "choice"),
+        ({"contexts": TWO, "event": "x" * 257}, "bad_id", "event"),
+        ({"arms": [{"id": "a"}]}, "no_schema", "arms"),
+        ([{"contexts": TWO}, {"contexts": [[1]]}], "wrong_size", "[1].contexts[0]"),
+        ([], "wrong_size", None),
+        (3, "not_an_object", None),
+    ],
+)
+def test_bad_requests_are_named(api, body, code, at):
+    make(api)
+    error = refusal(api.post, "/v1/bandits/news/decide", body)
+    assert (error.status, error.error["code"], error.error["at"]) == (400, code, at)
+    assert api.get("/v1/bandits/news")["counts"]["events"] == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[1,2", b'{"contexts": [[1,2,3]}', b"\xff", b'{"a": "\\ud800"}', b"nul", b"01", b'{"a":1}x', b"[" * 50],
+)
+def test_what_is_not_json_is_refused(api, body):
+    make(api)
+    status, data, _ = api.raw("POST", "/v1/bandits/news/decide", body)
+    assert status == 400 and json.loads(data)["error"]["code"] in ("not_json", "no_body")
+
+
+def test_paths_and_methods(api):
+    assert refusal(api.get, "/v1/bandit").status == 404
+    assert refusal(api.post, "/v1/bandits", {}).status == 405
+    assert api.get("/healthz")["status"] == "alive"
+    assert api.get("/readyz")["status"] == "ready"
+
+
+def test_an_event_of_the_callers_own_name_is_decided_once(api):
+    make(api)
+    first = api.post("/v1/bandits/news/decide", {"event": "order/1", "contexts": TWO, "ids": ["a", "b"]})
+    again = api.post("/v1/bandits/news/decide", {"event": "order/1", "contexts": TWO, "ids": ["a", "b"]})
+    assert first == again and first["event"] == "order/1"
+    error = refusal(api.post, "/v1/bandits/news/decide", {"event": "order/1", "contexts": TWO[::-1], "ids": ["a", "b"]})
+    assert error.status == 409 and error.error["at"] == "event"
+    both = api.post("/v1/bandits/news/decide", [{"event": "n", "contexts": TWO}, {"event": "n", "contexts": TWO}])
+    assert both[0] == both[1]
+    assert api.get("/v1/bandits/news")["counts"]["events"] == 2
+
+
+def test_rewards_count_once_and_late_ones_are_kept(api):
+    make(api, wait="300ms", aggregate="sum", default_reward=-1)
+    one, two, three = (d["event"] for d in api.post("/v1/bandits/news/decide", [{"contexts": TWO}] * 3))
+    rewards = "/v1/bandits/news/rewards"
+    assert api.post(rewards, {"event": one, "reward": 0.5, "id": "click"})["result"] == "accepted"
+    assert api.post(rewards, {"event": one, "reward": 0.5, "id": "click"})["result"] == "repeated"
+    assert refusal(api.post, rewards, {"event": one, "reward": 0.75, "id": "click"}).status == 409
+    assert api.post(rewards, [{"event": one, "reward": 0.25, "id": "buy"}, {"event": "nobody", "reward": 1}])[1] == {
+        "result": "missing",
+        "late": False,
+    }
+    assert refusal(api.post, rewards, {"event": "nobody", "reward": 1}).status == 404
+    assert api.post(rewards, {"event": two, "final": True})["closed"] is True
+    assert refusal(api.post, rewards, {"event": two}).error["at"] == "reward"
+    until(lambda: api.get("/v1/bandits/news")["learned"], lambda n: n == 3)
+    assert api.post(rewards, {"event": three, "reward": 9}) == {"result": "accepted", "late": True}
+    seen = [api.get(f"/v1/bandits/news/events/{event}") for event in (one, two, three)]
+    assert [e["reward"] for e in seen] == [0.75, -1, -1]
+    assert [e["state"] for e in seen] == ["reward", "default", "late"]
+    assert all(e["learnt"] for e in seen) and seen[2]["rewards"][0]["late"] is True
+    counts = api.get("/v1/bandits/news")["counts"]
+    assert (counts["rewarded"], counts["defaulted"], counts["late"], counts["pending"]) == (1, 2, 1, 0)
+
+
+def test_deferred_events_are_learned_only_if_activated(api):
+    make(api, wait="200ms")
+    one, two = (d["event"] for d in api.post("/v1/bandits/news/decide", [{"contexts": TWO, "defer": True}] * 2))
+    assert api.get(f"/v1/bandits/news/events/{one}")["state"] == "deferred"
+    assert api.post("/v1/bandits/news/activate", {"event": one})["result"] == "accepted"
+    until(lambda: api.get("/v1/bandits/news")["counts"], lambda c: c["pending"] == 0)
+    assert [api.get(f"/v1/bandits/news/events/{e}")["state"] for e in (one, two)] == ["default", "unused"]
+    assert api.get(f"/v1/bandits/news/events/{two}")["reward"] is None
+
+
+def test_excluded_arms_are_never_played(api):
+    make(api)
+    for _ in range(30):
+        answer = api.post("/v1/bandits/news/decide", {"contexts": [[i, 1, 0] for i in range(4)], "exclude": [0, 2]})
+        assert answer["arm"] in (1, 3) and answer["pmf"][0] == answer["pmf"][2] == 0
+    why = api.get(f"/v1/bandits/news/events/{answer['event']}?recompute=1")
+    assert why["recomputed"]["same"] is True
+
+
+def test_guard_rails(api):
+    make(api, cap=0.6, spec="lin-ucb")
+    answer = api.post("/v1/bandits/news/decide", {"contexts": TWO, "ids": ["a", "b"]})
+    assert max(answer["pmf"].values()) == pytest.approx(0.6) and sum(answer["pmf"].values()) == pytest.approx(1)
+    api.put("/v1/bandits/news", {"fallback": True, "base_arm": "b"})
+    answer = api.post("/v1/bandits/news/decide", {"contexts": TWO, "ids": ["a", "b"]})
+    assert answer["arm"] == "b" and answer["probability"] == 1
+    api.put("/v1/bandits/news", {"fallback": False, "mode": "apprentice", "cap": 1})
+    answer = api.post(
+        "/v1/bandits/news/decide", {"contexts": TWO, "ids": ["a", "b"], "choice": "a", "pmf": [0.25, 0.75]}
+    )
+    assert answer["arm"] == "a" and answer["pmf"] == {"a": 0.25, "b": 0.75}
+    why = api.get(f"/v1/bandits/news/events/{answer['event']}?recompute=1")
+    assert len(why["shadow"]) == 2 and why["recomputed"]["same"] is True
+    error = refusal(api.post, "/v1/bandits/news/decide", {"contexts": TWO, "pmf": [0.5, 0.6]})
+    assert error.error["code"] == "bad_pmf"
+
+
+def play(api, rounds, name="news", unit=None, seed=1):
+    """A world in which the first feature earns, and a level that moves."""
+    rng = random.Random(seed)
+    for start in range(0, rounds, 100):
+        asked = []
+        for _ in range(min(100, rounds - start)):
+            body = {"contexts": [[rng.gauss(0, 1) for _ in range(3)] for _ in range(3)]}
+            if unit:
+                body["unit"] = unit(rng)
+            asked.append(body)
+        got = api.post(f"/v1/bandits/{name}/decide", asked)
+        told = [
+            {"event": d["event"], "reward": a["contexts"][d["arm"]][0] + math.sin(start / 50) + rng.gauss(0, 0.1), "final": True}
+            for a, d in zip(asked, got)
+        ]
+        assert all(r["result"] == "accepted" for r in api.post(f"/v1/bandits/{name}/rewards", told))
+
+
+def learned(api, n, name="news"):
+    return until(lambda: api.get(f"/v1/bandits/{name}"), lambda b: b["learned"] == n)
+
+
+def test_it_learns_and_a_restart_continues_bit_for_bit(tmp_path):
+    """Two servers play the same world, one of them restarted on the way: the same decisions, the same bytes."""
+    answers = []
+    for restarted in (False, True):
+        server = Server(tmp_path / f"data{restarted}", "--threads", "1").start()
+        api = server.client()
+        make(api, spec="gbose-auto")
+        for part in range(25):
+            play(api, 100, seed=part)
+            learned(api, 100 * (part + 1))  # or decisions would depend on how quick the trainer is
+            if restarted and part % 5 == 2:
+                if part % 2:
+                    server.kill()
+                else:
+                    assert server.stop() == 0
+                server.start()
+                api = server.client()
+        rng = random.Random(7)
+        probe = [{"contexts": [[rng.gauss(0, 1) for _ in range(3)] for _ in range(3)]} for _ in range(50)]
+        got = api.post("/v1/bandits/news/decide", probe)
+        answers.append([(d["arm"], d["pmf"], d["learned"]) for d in got])
+        best = sum(d["arm"] == max(range(3), key=lambda a: p["contexts"][a][0]) for p, d in zip(probe, got))
+        assert best > 40
+        for d in got[:5]:
+            assert api.get(f"/v1/bandits/news/events/{d['event']}?recompute=1")["recomputed"]["same"] is True
+        assert server.stop() == 0
+        answers.append(gbose("rebuild", server.data))
+        assert "the same bytes" in answers[-1]
+    assert answers[:2] == answers[2:]
+
+
+def test_old_decisions_can_be_made_again(api):
+    make(api, spec="gbose-auto")
+    play(api, 1500)
+    learned(api, 1500)
+    for event in api.get("/v1/bandits/news/events?last=1000")["events"][::97]:
+        again = api.get(f"/v1/bandits/news/events/{event['id']}?recompute=1")["recomputed"]
+        assert again["same"] is True, event
+
+
+def test_a_new_generation_learns_the_log_and_can_be_rolled_back(server, api):
+    make(api, spec="gbose")
+    play(api, 700)
+    learned(api, 700)
+    assert refusal(api.post, "/v1/bandits/news/generations", {"spec": "gbse"}).error["at"] == "spec"
+    api.post("/v1/bandits/news/generations", {"spec": "gbose-auto:floor=0.1"})
+    generations = until(
+        lambda: api.get("/v1/bandits/news/generations")["generations"], lambda g: len(g) == 2 and g[0]["ready"]
+    )
+    assert generations[0]["learned"] == 700 and not generations[0]["active"]
+    play(api, 100, seed=2)
+    api.put("/v1/bandits/news/generations/2/active", None)
+    shown = until(lambda: api.get("/v1/bandits/news"), lambda b: b["model"] == 2)
+    assert shown["spec"].startswith("gbose-auto") and shown["learned"] == 800
+    answer = api.post("/v1/bandits/news/decide", {"contexts": [[1, 0, 0], [0, 0, 0]]})
+    assert answer["model"] == 2 and min(answer["pmf"]) == pytest.approx(0.05)
+    api.put("/v1/bandits/news/generations/1/active", None)
+    until(lambda: api.get("/v1/bandits/news"), lambda b: b["model"] == 1)
+    assert refusal(api.put, "/v1/bandits/news/generations/9/active", None).status == 404
+    api.put("/v1/bandits/news", {"spec": "lin-ts"})  # another spec is a new generation, never a reset
+    until(lambda: api.get("/v1/bandits/news"), lambda b: b["model"] == 3 and b["learned"] == 800)
+    server.kill()
+    server.start()
+    shown = server.client().get("/v1/bandits/news")
+    assert (shown["model"], shown["spec"], shown["learned"]) == (3, "lin-ts", 800)
+    assert gbose("rebuild", server.data).count("the same bytes") == 3
+
+
+def test_a_unit_is_erased(server, api):
+    make(api, spec="gbose-auto")
+    play(api, 400, unit=lambda rng: rng.choice(["ann", "bob", "eve"]))
+    learned(api, 400)
+    of_ann = [e for e in api.get("/v1/bandits/news/events?last=1000")["events"]]
+    units = {e["unit"] for e in of_ann}
+    assert len(units) == 3 and not any(name in json.dumps(of_ann) for name in ("ann", "bob", "eve"))
+    assert refusal(api.delete, "/v1/bandits/news/units/joe").status == 404
+    erased = api.delete("/v1/bandits/news/units/eve")
+    left = 400 - erased["erased"]
+    shown = until(lambda: api.get("/v1/bandits/news"), lambda b: b["model"] == erased["generation"])
+    assert len(api.get("/v1/bandits/news/events?last=1000")["events"]) == left
+    play(api, 50, seed=3)
+    until(lambda: api.get("/v1/bandits/news"), lambda b: b["learned"] == 450)
+    assert api.get("/v1/bandits/news/diagnosis")["rounds"] == left + 50
+    assert shown["counts"]["events"] == 400
+    server.kill()
+    server.start()
+    assert server.client().get("/v1/bandits/news/diagnosis")["rounds"] == left + 50
+    assert "the same bytes" in gbose("rebuild", server.data)
+
+
+def test_the_log_has_every_event(api):
+    make(api)
+    play(api, 250)
+    status, data, headers = api.raw("GET", "/v1/bandits/news/log")
+    lines = [json.loads(line) for line in data.splitlines()]
+    assert status == 200 and "ndjson" in headers["Content-Type"]
+    assert [line["n"] for line in lines] == list(range(250))
+    assert all(line["r"] is not None and len(line["x"]) == 3 and sum(line["pmf"]) == pytest.approx(1) for line in lines)
+    assert api.raw("GET", "/v1/bandits/news/log?from=2100-01-01")[1] == b""
+    assert len(api.raw("GET", "/v1/bandits/news/log?from=2020-01-01&to=2100-01-01T00:00:00Z")[1].splitlines()) == 250
+    assert refusal(api.get, "/v1/bandits/news/log?from=yesterday").error["at"] == "from"
+
+
+def test_old_events_are_dropped_and_what_they_taught_stays(server, api):
+    make(api, spec="gbose-auto")
+    play(api, 1300)
+    learned(api, 1300)
+    api.put("/v1/bandits/news", {"retention": "1ms"})
+    time.sleep(0.2)
+    until(lambda: len(api.raw("GET", "/v1/bandits/news/log")[1].splitlines()), lambda n: n <= 1300 - 1000, 30)
+    assert api.get("/v1/bandits/news")["learned"] == 1300
+    server.kill()
+    server.start()
+    assert server.client().get("/v1/bandits/news/diagnosis")["rounds"] == 1300
+    assert "the same bytes" in gbose("rebuild", server.data)
+
+
+def test_relaxed_answers_say_so(server, api):
+    make(api, durability="relaxed")
+    answers = api.post("/v1/bandits/news/decide", [{"contexts": TWO}] * 100)
+    assert all(a["durable"] is False for a in answers)
+    until(lambda: api.get("/v1/bandits/news")["counts"]["events"], lambda n: n == 100)
+    assert server.stop() == 0
+
+
+def test_keys(tmp_path):
+    data = tmp_path / "data"
+    with pytest.raises(RuntimeError, match="there is no key"):
+        Server(data, "--listen", "0.0.0.0").start()
+    server = Server(data).start()
+    make(server.client())
+    admin = gbose("key", "add", data, "--role", "admin").strip()
+    limited = gbose("key", "add", data, "--role", "decide", "--bandit", "news", "--note", "shop").strip()
+    open_door = server.client()
+    until(lambda: open_door.raw("GET", "/v1/bandits")[0], lambda status: status == 401)
+    assert open_door.get("/healthz") and refusal(open_door.get, "/metrics").status == 401
+    assert refusal(server.client(key=admin[:-1] + "0").get, "/v1/bandits").status == 401
+    assert server.client(key=admin).get("/v1/bandits")["bandits"]
+    make(server.client(key=admin), "other")
+    one = server.client(key=limited)
+    assert one.post("/v1/bandits/news/decide", {"contexts": TWO})
+    assert refusal(one.post, "/v1/bandits/other/decide", {"contexts": TWO}).status == 403
+    assert refusal(one.post, "/v1/bandits/news/rewards", {"event": "x", "reward": 1}).status == 403
+    listed = gbose("key", "list", data).splitlines()
+    assert len(listed) == 2 and "shop" in listed[1] and "decide" in listed[1]
+    gbose("key", "revoke", data, listed[1].split()[0])
+    until(lambda: one.raw("POST", "/v1/bandits/news/decide", b"{}")[0], lambda status: status == 401)
+    assert server.stop() == 0
+    with open(server.log) as text:
+        assert admin not in text.read() and admin.encode() not in (data / "gbose.sqlite3").read_bytes()
+    server = Server(data, "--listen", "0.0.0.0").start()
+    assert server.client(key=admin).get("/v1/bandits")["bandits"]
+    assert server.stop() == 0
+
+
+def test_backup_while_it_runs(server, api, tmp_path):
+    make(api)
+    play(api, 100)
+    (tmp_path / "copy").mkdir()
+    gbose("backup", server.data, tmp_path / "copy" / "gbose.sqlite3")
+    play(api, 100, seed=2)
+    copy = Server(tmp_path / "copy").start()
+    assert copy.client().get("/v1/bandits/news")["counts"]["events"] == 100
+    assert copy.stop() == 0
+
+
+def test_metrics(api):
+    make(api)
+    play(api, 100)
+    text = api.get("/metrics")
+    assert 'gbose_events_total{bandit="news"} 100' in text and 'gbose_rewards_total{bandit="news"} 100' in text
+    for line in text.splitlines():
+        assert line.startswith("# ") or (len(line.split()) == 2 and float(line.split()[1]) >= 0)
+
+
+def test_large_and_slow_clients_are_cut_off(tmp_path):
+    server = Server(tmp_path / "data", "--max-body", "20000", "--slow", "1", "--connections", "64").start()
+    api = server.client()
+    make(api)
+    assert api.raw("POST", "/v1/bandits/news/decide", b"x" * 30000)[0] == 413
+    api.close()
+    slow = []
+    for text in (b"", b"POST /v1/bandits/news/decide HTTP/1.1\r\nHost: x\r\nContent-Le", b"GET / HT") * 5:
+        slow.append(socket.create_connection(("127.0.0.1", server.port)))
+        slow[-1].sendall(text)
+    body = socket.create_connection(("127.0.0.1", server.port))
+    body.sendall(b"POST /v1/bandits/news/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+    began = time.monotonic()
+    api = server.client()
+    while time.monotonic() - began < 2.5:  # others are served meanwhile
+        assert api.post("/v1/bandits/news/decide", {"contexts": TWO})
+        time.sleep(0.05)
+        try:
+            body.sendall(b" ")  # a drop now and then does not help
+        except OSError:
+            pass
+    for connection in [*slow, body]:
+        connection.settimeout(5)
+        try:
+            while connection.recv(1000):
+                pass
+        except ConnectionError:
+            pass
+        connection.close()
+    assert server.stop() == 0
+
+
+def test_many_bandits(server, api):
+    before = server.memory()
+    for i in range(300):
+        make(api, f"b{i}", spec="gbose-auto")
+    assert api.post("/v1/bandits/b299/decide", {"contexts": TWO})
+    assert len(api.get("/v1/bandits")["bandits"]) == 300
+    assert server.memory() - before < 300 * 200_000
+    server.kill()
+    server.start()
+    assert len(server.client().get("/v1/bandits")["bandits"]) == 300
+
+
+def test_memory_does_not_grow_with_events(server, api):
+    """The quick part of "flat over ten million events": once caches are full, 40,000 events cost less than 5 bytes each."""
+    make(api, spec="gbose-auto", wait="100ms")
+
+    def load(n):
+        for _ in range(n // 1000):
+            api.post("/v1/bandits/news/decide", [{"contexts": TWO}] * 1000)
+        until(lambda: api.get("/v1/bandits/news"), lambda b: b["counts"]["pending"] == 0 and b["learned"] == b["counts"]["outcomes"])
+
+    load(60000)
+    before = server.memory()
+    load(40000)
+    assert server.memory() - before < 40000 * 5
+
+
+def test_a_damaged_store_is_refused(tmp_path):
+    server = Server(tmp_path / "data").start()
+    make(server.client())
+    play(server.client(), 200)
+    server.stop()
+    path = tmp_path / "data" / "gbose.sqlite3"
+    whole = bytearray(path.read_bytes())
+    for at in (0, 20, 100, 4096, 3 * 4096):
+        broken = bytearray(whole)
+        for i in range(16):
+            broken[at + i] ^= 0x5A
+        path.write_bytes(broken)
+        with pytest.raises(RuntimeError, match="gbose serve: .{20}"):
+            Server(tmp_path / "data").start()
+    path.write_bytes(whole)
+    server.start()
+    assert server.stop() == 0
+    with pytest.raises(RuntimeError, match="another gbose works on"):
+        other = Server(tmp_path / "data").start()
+        try:
+            Server(tmp_path / "data").start()
+        finally:
+            other.stop()
