@@ -24,24 +24,27 @@ uint64_t gbose__mix_bytes(uint64_t hash, const void *bytes, size_t n)
     return gbose__mix(hash, word);
 }
 
-static inline uint64_t add_word(uint64_t chain, struct gbose__reader *r)
+static inline uint64_t add_word(uint64_t chain, const unsigned char *at)
 {
-    uint64_t x = (chain ^ gbose__get_u64(r)) * GBOSE__ODD_A;
+    uint64_t word, x;
 
+    memcpy(&word, at, 8);
+    x = (chain ^ gbose__little_endian(word)) * GBOSE__ODD_A;
     return x ^ x >> 32;
 }
 
 /* Four chains side by side, so that the multiplications do not wait for each other. */
 uint64_t gbose__checksum(const void *bytes, size_t size)
 {
-    struct gbose__reader r = {bytes, size / 8 * 8, 0};
+    const unsigned char *at = bytes;
     uint64_t chain[4] = {1, 2, 3, 4}, hash = size;
+    size_t words = size / 8;
 
-    while (r.left >= 32)
+    for (; words >= 4; words -= 4, at += 32)
         for (int k = 0; k < 4; k++)
-            chain[k] = add_word(chain[k], &r);
-    for (int k = 0; r.left; k++)
-        chain[k] = add_word(chain[k], &r);
+            chain[k] = add_word(chain[k], at + 8 * k);
+    for (size_t k = 0; k < words; k++)
+        chain[k] = add_word(chain[k], at + 8 * k);
     for (int k = 0; k < 4; k++)
         hash = gbose__mix(hash, chain[k]);
     return hash;
@@ -74,7 +77,6 @@ void gbose__put_doubles(struct gbose__writer *w, const double *values, size_t n)
 void gbose__put_text(struct gbose__writer *w, const char *text)
 {
     size_t length = strlen(text), words = (length + 7) / 8;
-
     unsigned char *at;
 
     gbose__put_u64(w, length);

@@ -68,6 +68,18 @@ static inline void gbose__put_u64(struct gbose__writer *w, uint64_t value)
         memcpy(at, &value, 8);
 }
 
+/* A few words, whose number the compiler knows. */
+static inline void gbose__put_words(struct gbose__writer *w, const uint64_t *words, size_t n)
+{
+    unsigned char *at = gbose__writer_next(w, 8 * n);
+
+    for (size_t i = 0; i < n && at; i++) {
+        uint64_t word = gbose__little_endian(words[i]);
+
+        memcpy(at + 8 * i, &word, 8);
+    }
+}
+
 static inline void gbose__put_double(struct gbose__writer *w, double value)
 {
     uint64_t word;
@@ -99,6 +111,23 @@ static inline uint64_t gbose__get_u64(struct gbose__reader *r)
     r->at += 8;
     r->left -= 8;
     return gbose__little_endian(word);
+}
+
+/* A few words, whose number the compiler knows. */
+static inline void gbose__get_words(struct gbose__reader *r, uint64_t *words, size_t n)
+{
+    if (n > r->left / 8) {
+        r->bad = 1;
+        r->left = 0;
+        memset(words, 0, 8 * n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&words[i], r->at + 8 * i, 8);
+        words[i] = gbose__little_endian(words[i]);
+    }
+    r->at += 8 * n;
+    r->left -= 8 * n;
 }
 
 static inline double gbose__get_double(struct gbose__reader *r)

@@ -609,11 +609,8 @@ static int note_is_sane(const gbose *g, struct gbose__reader r)
     fine &= note.clock >= 0 && note.clock <= 1e18;
     fine &= fabs(note.score) <= E_MOST && fabs(note.base) <= E_MOST && fabs(note.x_O) <= E_MOST &&
             fabs(note.x_E) <= E_MOST && fabs(note.best) <= E_MOST;
-    fine = fine && gbose__ticket_within(&r, g->round_features, GBOSE_MAX_INPUT);
-    fine = fine && gbose__ticket_within(&r, g->dim, GBOSE_MAX_INPUT);                /* b_a */
-    fine = fine && gbose__ticket_within(&r, g->dim, 2 * GBOSE_MAX_INPUT);            /* X */
-    fine = fine && (!has_E(g) || gbose__ticket_within(&r, g->dim, GBOSE_MAX_INPUT)); /* b_best */
-    return fine && !r.bad;
+    /* the features of the round, b_a, X and b_best */
+    return fine && gbose__ticket_within(&r, g->note_words - NOTE, 2 * GBOSE_MAX_INPUT);
 }
 
 /* The note, with the features of the round in `round`, b_a in own->b, X in fit[O].x and b_best in fit[E].x. */

@@ -198,8 +198,13 @@ int gbose__learner_state(gbose *g, size_t n);
 /* Free the memory. */
 void gbose__round_clear(struct gbose_scratch *scratch);
 
-/* Make room for n arms. GBOSE_OK, GBOSE_ESIZE, GBOSE_ENOMEM. */
-int gbose__round_reserve(const gbose *g, struct gbose_scratch *scratch, size_t n);
+/* Make room for n arms of this learner. GBOSE_OK, GBOSE_ESIZE, GBOSE_ENOMEM. */
+int gbose__round_resize(const gbose *g, struct gbose_scratch *scratch, size_t n);
+static inline int gbose__round_reserve(const gbose *g, struct gbose_scratch *scratch, size_t n)
+{
+    return n <= scratch->capacity && scratch->shape == g->fingerprint ? GBOSE_OK
+                                                                      : gbose__round_resize(g, scratch, n);
+}
 
 /* What the caller gave, checked and padded, and the scores. There must be room. GBOSE_OK or GBOSE_ENUMERIC. */
 int gbose__round_prepare(const gbose *g, struct gbose_scratch *scratch, const gbose_input *in);

@@ -74,14 +74,12 @@ static void divide(struct gbose_scratch *scratch, size_t n, size_t image_rows)
 }
 
 /* What is there already stays in use until all of the new memory is at hand. */
-int gbose__round_reserve(const gbose *g, struct gbose_scratch *scratch, size_t n)
+int gbose__round_resize(const gbose *g, struct gbose_scratch *scratch, size_t n)
 {
     struct gbose_scratch next;
     size_t stride = g->fit[0].stride, row = stride * sizeof(double),
            sample_rows = g->kind->samples ? GBOSE__BATCH : 0;
 
-    if (n <= scratch->capacity && scratch->shape == g->fingerprint)
-        return GBOSE_OK;
     if (n > SIZE_MAX / 64 / row)
         return GBOSE_ESIZE;
     memset(&next, 0, sizeof next);
@@ -109,7 +107,7 @@ int gbose__round_reserve(const gbose *g, struct gbose_scratch *scratch, size_t n
 
 /* ---- the steps of a round ---- */
 
-int gbose__round_prepare(const gbose *g, struct gbose_scratch *scratch, const gbose_input *given)
+static inline int prepare(const gbose *g, struct gbose_scratch *scratch, const gbose_input *given)
 {
     const struct gbose__ridge *fit = &g->fit[0];
     struct gbose__input *in = &scratch->in;
@@ -127,6 +125,11 @@ int gbose__round_prepare(const gbose *g, struct gbose_scratch *scratch, const gb
     if (!gbose__kernels->within(in->score, n, GBOSE__MAX_SCORE))
         return GBOSE_ENUMERIC;
     return g->kind->prepare ? g->kind->prepare(g, in) : GBOSE_OK;
+}
+
+int gbose__round_prepare(const gbose *g, struct gbose_scratch *scratch, const gbose_input *given)
+{
+    return prepare(g, scratch, given);
 }
 
 void gbose__round_images(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
@@ -156,11 +159,12 @@ int gbose__round_is_distribution(const double *pmf, size_t n)
 static size_t draw(const gbose *g, const struct gbose__round *round, size_t n)
 {
     struct gbose__rng rng;
-    size_t arm = gbose__argmax(round->pmf, n);
+    size_t arm = 0;
     double u;
 
-    if (round->pmf[arm] == 1) /* it needs no number */
-        return arm;
+    for (size_t i = 0; i < n; i++)
+        if (round->pmf[i] == 1) /* it needs no number */
+            return i;
     gbose__round_rng(g, round, &rng, GBOSE__DRAW);
     u = gbose__rng_uniform(&rng);
     for (size_t i = 0; i < n; i++) {
@@ -178,7 +182,7 @@ int gbose__round_decide(const gbose *g, struct gbose_scratch *scratch, size_t *a
                         uint32_t stream, uint64_t number)
 {
     struct gbose__round *round = &scratch->round;
-    int rc = gbose__round_prepare(g, scratch, in);
+    int rc = prepare(g, scratch, in);
 
     if (rc)
         return rc;

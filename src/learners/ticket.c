@@ -15,7 +15,25 @@
 #define VERSION UINT64_C(0x32)             /* the digit 2 */
 #define VERSION_SHIFT 56
 
-enum { HEADER_WORDS = 10, TERM_WORDS = 4 }; /* x aside */
+/* The words of the header, and of a term before its x. */
+enum { FIRST, FINGERPRINT, SEED, STREAM, NUMBER, DIM, ARMS, ARM, PROBABILITY, TERMS, HEADER_WORDS };
+enum { TERM_FIT, TERM_W, TERM_C, TERM_OFFSET, TERM_WORDS };
+
+static uint64_t word_of(double value)
+{
+    uint64_t word;
+
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+static double number_of(uint64_t word)
+{
+    double value;
+
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
 
 /* ---- writing ---- */
 
@@ -34,10 +52,9 @@ size_t gbose_ticket_room(const gbose *g, size_t n_arms)
 void gbose__ticket_term(struct gbose__ticket *to, size_t fit, double w, double c, double offset,
                         const double *x)
 {
-    gbose__put_u64(&to->writer, fit);
-    gbose__put_double(&to->writer, w);
-    gbose__put_double(&to->writer, c);
-    gbose__put_double(&to->writer, offset);
+    const uint64_t words[TERM_WORDS] = {fit, word_of(w), word_of(c), word_of(offset)};
+
+    gbose__put_words(&to->writer, words, TERM_WORDS);
     gbose__put_doubles(&to->writer, x, to->dim);
     to->n_terms++;
 }
@@ -46,27 +63,26 @@ int gbose__ticket_write(const gbose *g, struct gbose_scratch *scratch, uint32_t 
                         const double *pmf, const double *narrowed, size_t arm)
 {
     struct gbose__ticket *to = &scratch->ticket;
-    struct gbose__writer *w = &to->writer, count;
+    struct gbose__writer *w = &to->writer, again;
+    uint64_t header[HEADER_WORDS];
 
-    *w = (struct gbose__writer){scratch->bytes, 0, scratch->bytes_capacity, 0};
+    header[FIRST] = MAGIC | VERSION << VERSION_SHIFT;
+    header[FINGERPRINT] = g->fingerprint;
+    header[SEED] = g->seed; /* it tells apart the tickets of learners that are otherwise equal */
+    header[STREAM] = stream;
+    header[NUMBER] = number;
+    header[DIM] = g->dim;
+    header[ARMS] = scratch->in.n;
+    header[ARM] = arm;
+    header[PROBABILITY] = word_of(pmf[arm]);
+    *w = again = (struct gbose__writer){scratch->bytes, 0, scratch->bytes_capacity, 0};
+    gbose__writer_next(w, sizeof header);
     to->n_terms = 0;
-    gbose__put_u64(w, MAGIC | VERSION << VERSION_SHIFT);
-    gbose__put_u64(w, g->fingerprint);
-    gbose__put_u64(w, g->seed);
-    gbose__put_u64(w, stream);
-    gbose__put_u64(w, number);
-    gbose__put_u64(w, g->dim);
-    gbose__put_u64(w, scratch->in.n);
-    gbose__put_u64(w, arm);
-    gbose__put_double(w, pmf[arm]);
-    count = *w;
-    gbose__put_u64(w, 0);
     g->kind->explain(g, &scratch->in, narrowed, arm, to);
-    if (w->bad || w->size + 8 != 8 * gbose__ticket_words(g, (size_t)to->n_terms))
-        return GBOSE_EBUFFER;
-    gbose__put_u64(&count, to->n_terms);
+    header[TERMS] = to->n_terms;
+    gbose__put_words(&again, header, HEADER_WORDS);
     gbose__put_u64(w, gbose__checksum(w->at, w->size));
-    return w->bad ? GBOSE_EBUFFER : GBOSE_OK;
+    return w->bad || w->size != 8 * gbose__ticket_words(g, (size_t)to->n_terms) ? GBOSE_EBUFFER : GBOSE_OK;
 }
 
 /* ---- reading ---- */
@@ -76,11 +92,11 @@ static int open_ticket(gbose_ticket_info *info, struct gbose__lesson *lesson, ui
                        const void *ticket, size_t size)
 {
     struct gbose__reader r = {ticket, size, 0}, tail = {NULL, 8, 0};
-    uint64_t magic, stream, dim, n_arms, arm;
+    uint64_t header[HEADER_WORDS], magic = 0;
 
-    if (size < 8)
-        return GBOSE_ETICKET;
-    magic = gbose__get_u64(&r);
+    if (size >= 8)
+        memcpy(&magic, ticket, 8);
+    magic = gbose__little_endian(magic);
     if ((magic ^ MAGIC) << (64 - VERSION_SHIFT))
         return GBOSE_ETICKET;
     if (magic >> VERSION_SHIFT != VERSION)
@@ -91,22 +107,19 @@ static int open_ticket(gbose_ticket_info *info, struct gbose__lesson *lesson, ui
     *checksum = gbose__get_u64(&tail);
     if (*checksum != gbose__checksum(ticket, size - 8))
         return GBOSE_ETICKET;
-    info->fingerprint = gbose__get_u64(&r);
-    gbose__get_u64(&r); /* the seed: it tells apart the tickets of learners that are otherwise equal */
-    stream = gbose__get_u64(&r);
-    info->number = gbose__get_u64(&r);
-    dim = gbose__get_u64(&r);
-    n_arms = gbose__get_u64(&r);
-    arm = gbose__get_u64(&r);
-    info->probability = gbose__get_double(&r);
-    lesson->n_terms = gbose__get_u64(&r);
-    if (stream > UINT32_MAX || !dim || dim > SIZE_MAX / 64 || n_arms > SIZE_MAX || arm >= n_arms ||
-        !(info->probability > 0) || !(info->probability <= 1))
+    gbose__get_words(&r, header, HEADER_WORDS);
+    info->fingerprint = header[FINGERPRINT];
+    info->number = header[NUMBER];
+    info->stream = (uint32_t)header[STREAM];
+    info->dim = (size_t)header[DIM];
+    info->n_arms = (size_t)header[ARMS];
+    info->arm = (size_t)header[ARM];
+    info->probability = number_of(header[PROBABILITY]);
+    if (header[STREAM] > UINT32_MAX || !header[DIM] || header[DIM] > SIZE_MAX / 64 ||
+        header[ARMS] > SIZE_MAX || header[ARM] >= header[ARMS] ||
+        !(info->probability > 0 && info->probability <= 1))
         return GBOSE_ETICKET;
-    info->stream = (uint32_t)stream;
-    info->dim = (size_t)dim;
-    info->n_arms = (size_t)n_arms;
-    info->arm = (size_t)arm;
+    lesson->n_terms = header[TERMS];
     r.left -= 8; /* the checksum */
     lesson->terms = r;
     return GBOSE_OK;
@@ -147,12 +160,16 @@ static int terms_are_sane(const gbose *g, struct gbose__reader r, uint64_t terms
     int fine = 1;
 
     while (terms-- && fine) {
-        uint64_t fit = gbose__get_u64(&r);
-        double w = gbose__get_double(&r), c = gbose__get_double(&r), offset = gbose__get_double(&r);
+        uint64_t word[TERM_WORDS];
+        double w, c, offset;
 
+        gbose__get_words(&r, word, TERM_WORDS);
+        w = number_of(word[TERM_W]);
+        c = number_of(word[TERM_C]);
+        offset = number_of(word[TERM_OFFSET]);
         /* without weight it would move the estimate each time as if there were no evidence yet, without bound */
-        fine = fit < g->n_fits && w >= 0 && w <= GBOSE__MAX_WEIGHT && fabs(c) <= GBOSE__MAX_WEIGHT &&
-               (w > 0 || c == 0) && fabs(offset) <= GBOSE__MAX_OFFSET &&
+        fine = word[TERM_FIT] < g->n_fits && w >= 0 && w <= GBOSE__MAX_WEIGHT &&
+               fabs(c) <= GBOSE__MAX_WEIGHT && (w > 0 || c == 0) && fabs(offset) <= GBOSE__MAX_OFFSET &&
                gbose__ticket_within(&r, g->dim, GBOSE__MAX_FEATURE);
     }
     return fine && !r.bad;
@@ -190,13 +207,16 @@ void gbose__ticket_apply(gbose *g, const struct gbose__lesson *lesson, double re
     struct gbose__reader r = lesson->terms;
 
     for (uint64_t i = 0; i < lesson->n_terms; i++) {
-        struct gbose__ridge *fit = &g->fit[gbose__get_u64(&r)];
-        double w = gbose__get_double(&r), c = gbose__get_double(&r), offset = gbose__get_double(&r);
+        uint64_t word[TERM_WORDS];
+        struct gbose__ridge *fit;
 
+        gbose__get_words(&r, word, TERM_WORDS);
+        fit = &g->fit[word[TERM_FIT]];
         gbose__get_doubles(&r, fit->x, g->dim);
         if (fit->dim > g->dim)
             fit->x[g->dim] = 1;
-        gbose__ridge_term(fit, fit->x, w, c * (reward - offset));
+        gbose__ridge_term(fit, fit->x, number_of(word[TERM_W]),
+                          number_of(word[TERM_C]) * (reward - number_of(word[TERM_OFFSET])));
     }
 }
 
