@@ -260,6 +260,15 @@ typedef struct {
  * if its format is that of another version, GBOSE_EINVAL if a pointer is NULL. */
 GBOSE_API int gbose_ticket_read(gbose_ticket_info *out, const void *ticket, size_t size);
 
+/* ---- what is wrong, in words ------------------------------------------------------------------------ */
+
+/* For a program that has to tell a person what to mend: these return the code that a decision on this input, or learning
+ * this reward, would return, and say in `err` (may be NULL) which arm, which feature or which number is wrong; arms and
+ * features count from 0. Nothing is decided, learned or changed. gbose_check_input() allocates for the call. */
+GBOSE_API int gbose_check_input(const gbose *g, const gbose_input *in, gbose_error *err);
+GBOSE_API int gbose_check_reward(const gbose *g, const void *ticket, size_t size, double reward,
+                                 gbose_error *err);
+
 /* ---- what a learner knows -------------------------------------------------------------------------- */
 
 /* The estimate of mu: gbose_dim(g) doubles, valid until the next gbose_learn(), gbose_merge() or
@@ -360,6 +369,18 @@ GBOSE_API int gbose_stream(gbose *g, uint32_t stream);
  * the present stays that of `into`. Takes time of order dim cubed; allocates.
  * GBOSE_ENOMEM; GBOSE_ENUMERIC if the sum cannot be represented. */
 GBOSE_API int gbose_merge(gbose *into, const gbose *from);
+
+/* Make a learner that has more features: the same spec, everything that g knows, and the new features appended to the
+ * old ones. It is the learner that had them from the start and saw zeros, its past and its place in the random stream
+ * included: with forget=1 and numbers for gamma and lambda, decisions on contexts that are zero there are those of g.
+ * (gbose-auto's width and the values 'theory' and 'lemma1' depend on the number of features, and follow it. What was
+ * subtracted from past rewards stays as it was.)
+ *   out  set on success; free it with gbose_free(). g is unchanged.
+ *   dim  at least gbose_dim(g).
+ *   err  may be NULL.
+ * Tickets of g cannot be learned by the new learner: learn them first. GBOSE_EINVAL if out or g is NULL, dim is too
+ * small, or g belongs to a schema, which then has to grow; GBOSE_ENOMEM, GBOSE_ESIZE, GBOSE_ENUMERIC. */
+GBOSE_API int gbose_grow(gbose **out, const gbose *g, size_t dim, gbose_error *err);
 
 /* ---- the table of learners ------------------------------------------------------------------------- */
 

@@ -117,6 +117,47 @@ static void loading_survives_failure(void **state)
     for_each_spec(check_load, INTERCEPT | FORGET);
 }
 
+/* ---- growing ---- */
+
+static int call_grow(struct sweep *s)
+{
+    gbose *mark = (gbose *)&mark, *g = mark;
+    gbose_error err = {77, "untouched"};
+    int rc = gbose_grow(&g, s->g, DIM + 2, &err);
+
+    assert_int_equal(err.code, rc);
+    if (rc)
+        assert_ptr_equal(g, mark);
+    else
+        gbose_free(g);
+    return rc;
+}
+
+static gbose *prepare_grow(struct sweep *s)
+{
+    gbose *g = new_player(s->spec, DIM), *copy;
+    struct random rng = {67};
+
+    play(g, 10, &rng, NULL);
+    copy = duplicate(g); /* it keeps the evidence at that state */
+    play(copy, 10, &rng, NULL);
+    gbose_free(g);
+    return copy;
+}
+
+static void check_grow(const char *spec)
+{
+    struct sweep s = {.spec = spec};
+
+    assert_in_range(fail_each(&s, call_grow, prepare_grow), 8, 200);
+}
+
+static void growing_survives_failure(void **state)
+{
+    (void)state;
+    for_each_spec(check_grow, INTERCEPT | FORGET);
+}
+
 /* ---- the diagnosis ---- */
 
 static int call_diagnose(struct sweep *s)
@@ -437,6 +478,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         spec_test(creation_survives_failure),
         spec_test(loading_survives_failure),
+        spec_test(growing_survives_failure),
         cmocka_unit_test(diagnosing_survives_failure),
         spec_test(decisions_survive_failure),
         spec_test(a_learner_goes_on_after_failure),

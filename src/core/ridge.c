@@ -152,6 +152,12 @@ void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double
     gbose__kernels->axpy(m->mu, miss / alpha, m->sum, m->stride);
 }
 
+/* How many entries of P are put back in a step. */
+static size_t turns_of(const struct gbose__ridge *m)
+{
+    return (size_t)ceil(fmin(10 * (1 - m->forget), 1) * (double)m->dim);
+}
+
 void gbose__ridge_begin(struct gbose__ridge *m)
 {
     double grow;
@@ -167,7 +173,7 @@ void gbose__ridge_begin(struct gbose__ridge *m)
     m->reach *= grow;
     for (size_t i = 0; i < m->dim; i++)
         m->prior[i] *= m->forget;
-    turns = (size_t)ceil(fmin(10 * (1 - m->forget), 1) * (double)m->dim);
+    turns = turns_of(m);
     while (turns--) {
         size_t i = m->turn;
         m->unit[i] = 1;
@@ -248,6 +254,81 @@ int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into
     restart_reach(out);
     gbose__free(B);
     return GBOSE_OK;
+}
+
+/* ---- growing ---- */
+
+/* P and turn as they are after m->steps steps. All of P is put back within a cycle, so earlier steps do not matter. */
+static void age_prior(struct gbose__ridge *m)
+{
+    size_t turns = turns_of(m), cycle;
+    uint64_t steps = m->steps;
+
+    for (size_t i = 0; i < m->dim; i++)
+        m->prior[i] = m->lambda;
+    m->turn = 0;
+    if (!turns)
+        return;
+    cycle = m->dim / turns + 1;
+    if (steps > cycle) {
+        m->turn = (size_t)((steps - cycle) % m->dim * turns % m->dim);
+        steps = cycle;
+    }
+    while (steps--) {
+        for (size_t i = 0; i < m->dim; i++)
+            m->prior[i] *= m->forget;
+        for (size_t k = 0; k < turns; k++) {
+            m->prior[m->turn] = m->lambda;
+            m->turn = (m->turn + 1) % m->dim;
+        }
+    }
+}
+
+/* `from` with new rows and columns of its own penalty: those of R are zero but for the diagonal. */
+static int insert(struct gbose__ridge *out, const struct gbose__ridge *from, size_t at, size_t more)
+{
+    int rc = gbose__ridge_init(out, from->dim + more, from->lambda, from->forget);
+
+    if (rc)
+        return rc;
+    for (size_t j = 0; j < from->dim; j++) {
+        size_t to = j < at ? j : j + more;
+
+        for (size_t i = 0; i <= j; i++)
+            row(out, to)[i < at ? i : i + more] = row(from, j)[i];
+        out->mu[to] = from->mu[j];
+        out->prior[to] = from->prior[j];
+    }
+    out->turn = from->turn;
+    out->steps = from->steps;
+    restart_reach(out);
+    return GBOSE_OK;
+}
+
+int gbose__ridge_grow(struct gbose__ridge *out, const struct gbose__ridge *from, size_t at, size_t more,
+                      double lambda)
+{
+    struct gbose__ridge inserted, fresh;
+    int rc = insert(&inserted, from, at, more);
+
+    if (rc)
+        return rc;
+    if (from->forget == 1 && from->lambda == lambda) {
+        *out = inserted;
+        return GBOSE_OK;
+    }
+    /* the evidence, on top of the prior that there would be now */
+    rc = gbose__ridge_init(&fresh, from->dim + more, lambda, from->forget);
+    if (!rc) {
+        fresh.steps = from->steps;
+        age_prior(&fresh);
+        for (size_t j = 0; j < fresh.dim; j++)
+            row(&fresh, j)[j] = 1 / sqrt(fresh.prior[j]);
+        rc = gbose__ridge_merge(out, &fresh, &inserted, NULL);
+        gbose__ridge_clear(&fresh);
+    }
+    gbose__ridge_clear(&inserted);
+    return rc;
 }
 
 /* ---- bytes ---- */

@@ -175,7 +175,7 @@ struct gbose {
     struct gbose_scratch scratch;   /* of decisions that change the learner's place in its stream */
 };
 
-/* ---- life (learner.c) ---- */
+/* ---- life (learner.c, grow.c) ---- */
 
 /* gbose_new() for contexts that a schema encodes; `schema` is its hash, 0 for none. */
 int gbose__new(gbose **out, const char *spec, size_t dim, uint64_t schema, gbose_error *err);
@@ -250,6 +250,9 @@ size_t gbose__ticket_words(const gbose *g, size_t terms);
 
 /* 1 if the next n doubles are there and at most `most` in magnitude: a part of a note or a term that is checked. */
 int gbose__ticket_within(struct gbose__reader *r, size_t n, double most);
+
+/* What gbose_learn() would return. */
+int gbose__ticket_check(const gbose *g, const void *ticket, size_t size, double reward);
 
 /* Apply the terms of a lesson. Every fit that they name must have begun the reward (gbose__ridge_begin). */
 void gbose__ticket_apply(gbose *g, const struct gbose__lesson *lesson, double reward);

@@ -83,6 +83,43 @@ int gbose__lineage_loaded(struct gbose__lineage *lineage, uint64_t checksum, con
     return keep_evidence(lineage, g);
 }
 
+static int copy_points(struct gbose__lineage *to, const struct gbose__lineage *from)
+{
+    gbose__free(to->point[0].mark);
+    for (to->n = 0; to->n < from->n; to->n++) {
+        const struct gbose__point *p = &from->point[to->n];
+        struct gbose__point *copy = &to->point[to->n];
+
+        if (point_init(copy, p->state, p->learned, p->n_marks))
+            return GBOSE_ENOMEM;
+        copy->n_marks = p->n_marks;
+        memcpy(copy->mark, p->mark, p->n_marks * sizeof *p->mark);
+    }
+    return GBOSE_OK;
+}
+
+int gbose__lineage_grow(gbose *g, const gbose *from)
+{
+    struct gbose__lineage *to = g->lineage;
+    const struct gbose__lineage *old = from->lineage;
+
+    if (copy_points(to, old))
+        return GBOSE_ENOMEM;
+    for (; to->n_fits < old->n_fits; to->n_fits++) {
+        int rc = gbose__ridge_grow(&to->fit[to->n_fits], &old->fit[to->n_fits], from->dim, g->dim - from->dim,
+                                   g->fit[to->n_fits].lambda);
+        if (rc)
+            return rc;
+    }
+    if (!old->state)
+        return GBOSE_OK;
+    to->state = gbose__alloc(g->n_state, sizeof *to->state);
+    if (!to->state)
+        return GBOSE_ENOMEM;
+    g->kind->grow(g, to->state, from, old->state);
+    return GBOSE_OK;
+}
+
 static int has_mark(const struct gbose__point *p, uint64_t mark)
 {
     for (size_t i = 0; i < p->n_marks; i++)

@@ -200,6 +200,14 @@ static int examine(const gbose *g, struct gbose__lesson *lesson, uint64_t *check
     return fabs(reward) <= GBOSE_MAX_INPUT ? GBOSE_OK : GBOSE_ENUMERIC;
 }
 
+int gbose__ticket_check(const gbose *g, const void *ticket, size_t size, double reward)
+{
+    struct gbose__lesson lesson;
+    uint64_t checksum;
+
+    return examine(g, &lesson, &checksum, ticket, size, reward);
+}
+
 /* ---- learning ---- */
 
 void gbose__ticket_apply(gbose *g, const struct gbose__lesson *lesson, double reward)

@@ -60,6 +60,7 @@ static size_t list_variants(const char *variant[MAX_VARIANTS], const gbose_info 
     for (size_t i = 0; i < info->n_options; i++)
         if (!strcmp(info->options[i].name, "intercept"))
             variant[n++] = info->options[i].value[0] == '1' ? "intercept=0" : "intercept=1";
+    variant[n++] = "floor=0.2";
     if (has_option(info, "safe"))
         variant[n++] = "safe=1";
     if (has_option(info, "round"))

@@ -19,8 +19,8 @@ double random_between(struct random *rng, double low, double high);
 enum flavour {
     PLAIN = 0,
     INTERCEPT =
-        1,     /* also with each option that changes what is kept: the intercept the other way round than its
-                      default, safe=1, round=2, width=certified */
+        1, /* also with each option that changes what is kept or how arms are drawn: the intercept the other
+                      way round than its default, floor=0.2, safe=1, round=2, width=certified */
     FORGET = 2 /* also with forget=0.97, alone and with INTERCEPT */
 };
 
