@@ -1,0 +1,49 @@
+/* A log, whatever its format: records one after the other, in constant memory. */
+#ifndef GBOSE_IO_LOGFILE_H
+#define GBOSE_IO_LOGFILE_H
+
+#include <stdint.h>
+
+#include "gbose_schema.h"
+#include "io/record.h"
+
+enum gbose__log_format {
+    GBOSE__LOG_AUTO,
+    GBOSE__LOG_JSON,
+    GBOSE__LOG_DSJSON,
+    GBOSE__LOG_CSV,
+    GBOSE__LOG_OBD
+};
+
+/* How to read it. Zeroed memory is: find the format out, and names of columns as they are. */
+struct gbose__log_options {
+    enum gbose__log_format format;
+    const gbose_schema
+        *schema;       /* contexts are made by it, of features by name; NULL: contexts are as logged */
+    int keep_features; /* 1: keep features by name, for writing them again */
+    /* Of a CSV: names of columns; NULL: "arm", "reward", "probability", "id", "t", "unit". Columns "p:ID" hold the probabilities of all arms,
+     * instead of that of the one played; columns "x:NAME" features of the round, of which each arm gets a block. */
+    const char *arm, *reward, *probability, *id, *time, *unit;
+    size_t arms; /* of a CSV with one probability: how many arms there are; 0: as many as were seen so far */
+};
+
+struct gbose__log;
+
+/* The format of a name: "json", "dsjson", "csv", "obd"; -1: there is none. */
+int gbose__log_format_named(const char *name);
+
+/* GBOSE_OK, GBOSE_ENOMEM, GBOSE__EREAD, GBOSE_EINVAL. Options are copied; what they point to is borrowed until it is closed. */
+int gbose__log_open(struct gbose__log **out, const char *path, const struct gbose__log_options *options,
+                    gbose_error *err);
+
+/* The next record: 1, and `out` points to it until the next call; 0 at the end; or an error whose text has the file and the line. After
+ * GBOSE_EINVAL the next call goes on behind what was wrong. */
+int gbose__log_next(struct gbose__log *log, const struct gbose__record **out, gbose_error *err);
+
+/* Where it is: the number of the line, from 1. */
+uint64_t gbose__log_line(const struct gbose__log *log);
+
+/* NULL is allowed. */
+void gbose__log_close(struct gbose__log *log);
+
+#endif
