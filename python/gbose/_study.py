@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ._bandit import Array, Number, _within, as_doubles
 from ._errors import Error, check
 from ._gbose import ffi, lib
+from ._palette import colour, looks
 from ._table import learners as all_learners
 from ._world import Round
 
@@ -480,25 +481,56 @@ class Study:
         return frame
 
     def plot(self) -> Any:
-        """A matplotlib figure: for each world the median of cumulative regret, with quartiles. Needs matplotlib.
+        """A matplotlib figure: for each world the median of cumulative regret, with quartiles, in the colours of the
+        command's figures. All worlds share one scale, which is logarithmic where final regrets are far apart. Needs
+        matplotlib.
 
         `study.plot().savefig("regret.png")` writes it to a file."""
         from matplotlib.figure import Figure
 
-        n = len(self.worlds)
-        figure = Figure(figsize=(1.5 + 4.5 * n, 4.5), layout="constrained")
-        for w, axes in enumerate(figure.subplots(1, n, squeeze=False)[0]):
+        n, look = len(self.worlds), looks(self.learners)
+        figure = Figure(figsize=(1.5 + 5.0 * n, 4.5), layout="constrained")
+        panels = figure.subplots(1, n, squeeze=False, sharey=True)[0]
+        ends = []
+        for w, axes in enumerate(panels):
             for l, name in enumerate(self.learners):
                 low, median, high = np.quantile(self.curve(w, l), [0.25, 0.5, 0.75], axis=0)
-                (line,) = axes.plot(self.points, median, label=name)
-                axes.fill_between(self.points, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+                style = {"color": look[l].colour, "zorder": 2 + look[l].width}
+                axes.plot(self.points, median, ls=look[l].dash, lw=look[l].width, label=name, **style)
+                axes.fill_between(self.points, low, high, color=look[l].colour, alpha=0.2, linewidth=0)
+                ends.append(median[-1])
             axes.set_title(self.worlds[w], fontsize="medium")
             axes.set_xlabel("round")
-            axes.set_xlim(left=0)
-            axes.set_ylim(bottom=0)
-        figure.axes[0].set_ylabel("cumulative regret")
-        figure.axes[0].legend(frameon=False)
+            axes.set_xlim(0, self.points[-1])
+            axes.spines[["top", "right"]].set_visible(False)
+        if min(ends) > 0 and max(ends) / min(ends) > 30:
+            panels[0].set_yscale("log")
+        else:
+            panels[0].set_ylim(bottom=0)
+        for w, axes in enumerate(panels):
+            self._label(axes, ends[w * len(self.learners) : (w + 1) * len(self.learners)])
+        panels[0].set_ylabel("cumulative regret")
         return figure
+
+    def _label(self, axes: Any, ends: Sequence[float]) -> None:
+        """The learners' names beside the ends of their lines, moved apart where they would overlap."""
+        to_share = (axes.transData + axes.transAxes.inverted()).transform
+        height, gap = -1.0, 0.055
+        shares = [float(to_share((0, end))[1]) for end in ends]
+        order = sorted(range(len(ends)), key=lambda l: shares[l])
+        room = 1.0 - gap * (len(ends) - 1)
+        for rank, l in enumerate(order):
+            height = max(min(shares[l], room + gap * rank), height + gap, 0.0)
+            axes.annotate(
+                self.learners[l],
+                xy=(1, shares[l]),
+                xytext=(1.03, height),
+                xycoords="axes fraction",
+                va="center",
+                fontsize="small",
+                annotation_clip=False,
+                arrowprops={"arrowstyle": "-", "color": colour(self.learners[l]), "lw": 0.8, "shrinkA": 0, "shrinkB": 0},
+            )
 
 
 def _texts(at: Callable[[int], Any]) -> list[str]:

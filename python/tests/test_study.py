@@ -1,6 +1,7 @@
 """simulate(): the numbers of the command, learners and worlds written in Python, results."""
 
 import csv
+import re
 import signal
 import subprocess
 import threading
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import gbose
+from gbose._palette import colour, looks
 from gbose._study import _seed
 
 WORLDS = ["paper:arms=3,dim=2,shift=log-sine", "heartsteps"]
@@ -425,3 +427,27 @@ def test_the_command_takes_a_directory_over(tmp_path, command):
     with open(tmp_path / "kept" / "runs.csv") as file:
         rows = list(csv.DictReader(file))
     assert [float(row["regret"]) for row in rows] == list(study.runs["regret"])
+
+
+# ---- colours ----
+
+
+def test_a_learner_has_the_colour_of_the_commands_figures(tmp_path, command):
+    names = ["gbose", "gbose:lone=half", "bose", "action-ts", "semi-ts", "lin-ts", "lin-ucb", "eps-greedy", "uniform"]
+    names.append("gbose-auto")
+    call = [command, "simulate", "--world", "paper:dim=2,arms=3", "--rounds", "50", "--reps", "2", "--learner", *names]
+    subprocess.run([*call, "--out", tmp_path / "out"], check=True, capture_output=True)
+    script = (tmp_path / "out" / "figures" / "regret-worlds-1.gp").read_text()
+    drawn = re.findall(r'with lines .*lc rgb "(#[0-9A-F]{6})" title "(.*?): final regret', script)
+    assert {name: c for c, name in drawn} == {name: colour(name) for name in names}
+    assert looks(names)[1].dash != looks(names)[0].dash
+    assert colour("MyOwn") == colour("MyOwn") != colour("gbose")
+
+
+def test_plots_share_a_scale_and_name_their_lines():
+    study = gbose.simulate(WORLDS, ["gbose-auto", "uniform"], rounds=300, reps=2)
+    figure = study.plot()
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+    for axes in figure.axes:
+        assert sorted(text.get_text() for text in axes.texts) == ["gbose-auto", "uniform"]
+        assert axes.lines[0].get_color() == colour("gbose-auto")

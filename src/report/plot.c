@@ -1,10 +1,10 @@
 #include "report/plot.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/bytes.h"
 #include "report/gnuplot.h"
 #include "report/printed.h"
 
@@ -264,7 +264,7 @@ static const struct {
     {"uniform", 0x8C6D31},
 };
 
-/* For all other learners, by a hash of their names. */
+/* For all other learners, by a hash of their names. python/gbose/_palette.py has the same, and a test compares them. */
 static const unsigned others[] = {0x332288, 0x44AA99, 0xAA4499, 0x999933, 0x882255, 0x117733};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -273,13 +273,13 @@ unsigned gbose__plot_colour(const struct gbose__plan *plan, size_t learner)
 {
     const char *spec = plan->learner[learner].spec;
     size_t n = strcspn(spec, ":");
-    uint64_t hash = 0;
+    uint32_t hash = 0;
 
     for (size_t i = 0; i < COUNT(colours); i++)
         if (strlen(colours[i].name) == n && !strncmp(colours[i].name, spec, n))
             return colours[i].colour;
     for (size_t i = 0; i < n; i++)
-        hash = gbose__mix(hash, (unsigned char)spec[i]);
+        hash = 31 * hash + (unsigned char)spec[i];
     return others[hash % COUNT(others)];
 }
 
