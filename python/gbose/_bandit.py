@@ -34,7 +34,7 @@ _learn = lib.gbose_learn
 
 def as_doubles(x: ArrayLike, what: str, shape: Sequence[int | None]) -> Array:
     """`x` as a C-contiguous array of float64: itself if it is one, else a copy. None in `shape` is any length."""
-    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):  # type: ignore[no-untyped-call]
         raise Error(f"{what}: numbers are masked, and a learner needs all of them; fill them in: x.filled(value)")
     try:
         a = np.asarray(x)
