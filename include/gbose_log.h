@@ -109,6 +109,12 @@ typedef struct {
     double p;              /* of all three together */
 } gbose_audit;
 
+/* One arm of the audit: how often it was played, how often the probabilities say, and by how many standard
+ * errors that differs. */
+typedef struct {
+    double played, expected, score;
+} gbose_arm_audit;
+
 /* The defaults, as above. */
 GBOSE_API gbose_evaluation_options gbose_evaluation_defaults(void);
 
@@ -139,6 +145,9 @@ GBOSE_API int gbose_evaluation_difference(const gbose_evaluation *e, size_t i, g
 
 /* GBOSE_EINVAL if there is no round yet. */
 GBOSE_API int gbose_evaluation_audit(const gbose_evaluation *e, gbose_audit *out);
+
+/* Of the arm with this label. GBOSE_EINVAL if the label is larger than any that there may have been. */
+GBOSE_API int gbose_evaluation_arm(const gbose_evaluation *e, size_t label, gbose_arm_audit *out);
 
 /* ---- effects of features --------------------------------------------------------------------------- */
 
@@ -182,8 +191,8 @@ typedef struct {
     int available;      /* 0: no treatment was possible, and the row is left out */
     int action;         /* 0 or 1 */
     double probability; /* with which action was drawn to be 1: more than 0, less than 1 */
-    /* The probability that effects are centred and weighted by. It may depend on the moderators only; a constant
-     * such as the mean probability is usual. */
+    /* The probability that effects are centred and weighted by. It may depend on the moderators only; a
+     * constant such as the mean probability is usual. */
     double numerator;
     double outcome;
     const double

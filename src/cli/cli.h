@@ -17,6 +17,7 @@ struct command {
 
 extern const struct command cmd_paper, cmd_simulate, cmd_collect, cmd_worlds, cmd_learners, cmd_schema;
 extern const struct command cmd_serve, cmd_rebuild, cmd_backup, cmd_key; /* with GBOSE_SERVE only */
+extern const struct command cmd_log, cmd_learn, cmd_evaluate, cmd_effects;
 
 /* How this program was called, so that what it proposes can be pasted: "gbose", or "./run". */
 extern const char *program_name;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/simulate_log.h"
 #include "core/spec.h"
 #include "study/plan_json.h"
 
@@ -104,17 +105,55 @@ static struct gbose__plan *make_plan(char *command, struct arg *args, int *rc)
     return plan;
 }
 
+/* --log: one learner in one world, as a log. */
+static int write_log(char *command, struct arg *args)
+{
+    const struct arg *worlds = args_named(args, "world"), *learners = args_named(args, "learner");
+    const struct arg *rounds_arg = args_named(args, "rounds"), *seed_arg = args_named(args, "seed");
+    uint64_t rounds = 10000, seed = 1;
+    int rc = EXIT_FINE;
+
+    if (worlds->n != 1 || learners->n != 1)
+        return usage_error(command,
+                           "--log writes one learner in one world; give one --world and one --learner");
+    for (struct arg *arg = args; arg->name; arg++)
+        if (arg->given &&
+            (!strcmp(arg->name, "sweep") || !strcmp(arg->name, "reps") || !strcmp(arg->name, "plan") ||
+             !strcmp(arg->name, "out") || !strcmp(arg->name, "shard")))
+            return usage_error(command, "--log goes without --%s", arg->name);
+    if (rounds_arg->given)
+        rc = parse_count(&rounds, command, "rounds", rounds_arg->value[0], 1, 1000000000000);
+    if (!rc && seed_arg->given)
+        rc = parse_count(&seed, command, "seed", seed_arg->value[0], 0, INT64_MAX);
+    return rc ? rc
+              : simulate_log(command, worlds->value[0], learners->value[0], rounds, seed,
+                             args_named(args, "log")->value[0]);
+}
+
 static int run(int argc, char **argv)
 {
-    struct arg args[] = {
-        {.name = "world", .most = MANY}, {.name = "learner", .most = MANY}, {.name = "sweep", .most = MANY},
-        {.name = "rounds", .most = 1},   {.name = "reps", .most = 1},       {.name = "seed", .most = 1},
-        {.name = "plan", .most = 1},     {.name = "threads", .most = 1},    {.name = "out", .most = 1},
-        {.name = "quiet", .most = 0},    {.name = "shard", .most = 1},      {.name = NULL}};
+    struct arg args[] = {{.name = "world", .most = MANY},
+                         {.name = "learner", .most = MANY},
+                         {.name = "sweep", .most = MANY},
+                         {.name = "rounds", .most = 1},
+                         {.name = "reps", .most = 1},
+                         {.name = "seed", .most = 1},
+                         {.name = "plan", .most = 1},
+                         {.name = "threads", .most = 1},
+                         {.name = "out", .most = 1},
+                         {.name = "quiet", .most = 0},
+                         {.name = "shard", .most = 1},
+                         {.name = "log", .most = 1},
+                         {.name = NULL}};
     struct gbose__plan *plan = NULL;
     struct play play = {0};
     int rc = args_parse(argc, argv, args);
 
+    if (!rc && args_named(args, "log")->given) {
+        rc = write_log(argv[0], args);
+        args_clear(args);
+        return rc;
+    }
     if (!rc)
         rc = play_options(&play, argc, argv, args, NULL);
     if (!rc)
@@ -131,7 +170,8 @@ const struct command cmd_simulate = {
     "Usage: gbose simulate --world SPEC... --learner SPEC... [--sweep OPTION=VALUE,VALUE,...]\n"
     "                      [--rounds T] [--reps R] [--seed S] [--threads N] [--out DIR] [--shard K/N]\n"
     "                      [--quiet]\n"
-    "       gbose simulate --plan FILE [--threads N] [--out DIR] [--shard K/N] [--quiet]\n\n"
+    "       gbose simulate --plan FILE [--threads N] [--out DIR] [--shard K/N] [--quiet]\n"
+    "       gbose simulate --world SPEC --learner SPEC --log FILE [--rounds T] [--seed S]\n\n"
     "Plays every learner in every world. All learners meet the same rounds. With --sweep, a learner that has "
     "the\n"
     "option is tried with each value, and the best one (least median regret) is played again in as many "
@@ -149,6 +189,8 @@ const struct command cmd_simulate = {
     "  --out DIR     tables, figures and report; without it, or with -, a table on the terminal only\n"
     "  --shard K/N   play only part K of N, to be put together by gbose collect\n"
     "  --quiet       no progress, and no table but on the terminal alone\n\n"
+    "  --log FILE    write what one learner does in one world as a log (gbose help evaluate); .gz packs "
+    "it\n\n"
     "Examples:\n"
     "  gbose simulate --world gallery:shift=jumps --learner gbose lin-ts\n"
     "  gbose simulate --world paper kim-paik --learner gbose bose semi-ts \\\n"

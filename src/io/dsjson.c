@@ -2,8 +2,8 @@
  *
  *   a, p             arms from 1 in some order, the played one first, and their probabilities
  *   _label_cost      the reward, negative
- *   pdrop            the probability that the line was dropped. Writers have multiplied it into _label_probability already, which is
- *                    therefore not looked at when p is there
+ *   pdrop            the probability that the line was dropped. Writers have multiplied it into
+ *                    _label_probability already, which is therefore not looked at when p is there
  *   c                features: those of the round, and in _multi those of each arm */
 #include <math.h>
 #include <string.h>

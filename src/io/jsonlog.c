@@ -1,4 +1,5 @@
-/* A line of our own log format (docs/evaluation.md), by scanning: most of a line is numbers, and they go straight to where they belong. */
+/* A line of our own log format (docs/evaluation.md), by scanning: most of a line is numbers, and they go
+ * straight to where they belong. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,8 +87,8 @@ static int rows(struct parse *p)
     return p->scan.wrong ? -1 : 1;
 }
 
-/* A text, or a number or word as it stands there. Its end is marked by a zero, so what follows must have been looked at: `after`
- * is put back by the caller through s->at. */
+/* A text, or a number or word as it stands there. Its end is marked by a zero, so what follows must have been
+ * looked at: `after` is put back by the caller through s->at. */
 static int scalar(struct parse *p, const char **out)
 {
     char *begin, *end;
@@ -108,7 +109,8 @@ static int scalar(struct parse *p, const char **out)
         *out = NULL;
         return 1;
     }
-    /* Make room for the zero by moving the word one byte to the left, over the colon, comma or blank before it. */
+    /* Make room for the zero by moving the word one byte to the left, over the colon, comma or blank before
+     * it. */
     memmove(begin - 1, begin, (size_t)(end - begin));
     end[-1] = 0;
     *out = begin - 1;

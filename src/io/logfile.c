@@ -313,6 +313,18 @@ static int encode(struct gbose__log *log, gbose_error *err)
                         r->n_arms, err);
 }
 
+/* Probabilities that were rounded when they were written add up to 1 again. */
+static void normalise(double *pmf, size_t n)
+{
+    double sum = 0;
+
+    for (size_t a = 0; a < n; a++)
+        sum += pmf[a];
+    if (fabs(sum - 1) > 1e-12)
+        for (size_t a = 0; a < n; a++)
+            pmf[a] /= sum;
+}
+
 static int has_end(const char *path, const char *end)
 {
     size_t n = strlen(path), m = strlen(end);
@@ -359,6 +371,9 @@ int gbose__log_next(struct gbose__log *log, const struct gbose__record **out, gb
         rc = rc ? rc : 1;
     }
     if (rc == 1) {
+        normalise(log->record.pmf, log->record.n_arms);
+        for (size_t i = 0; i < log->record.n_policies; i++)
+            normalise(log->record.column_pmf + log->record.policy[i].first, log->record.n_arms);
         *out = &log->record;
     } else if (rc == GBOSE_EINVAL || rc == GBOSE_ENUMERIC || rc == GBOSE_EVALUE) {
         const char *path = log->csv ? gbose__csv_path(log->csv) : gbose__lines_path(log->lines);

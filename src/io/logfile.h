@@ -21,8 +21,9 @@ struct gbose__log_options {
     const gbose_schema
         *schema;       /* contexts are made by it, of features by name; NULL: contexts are as logged */
     int keep_features; /* 1: keep features by name, for writing them again */
-    /* Of a CSV: names of columns; NULL: "arm", "reward", "probability", "id", "t", "unit". Columns "p:ID" hold the probabilities of all arms,
-     * instead of that of the one played; columns "x:NAME" features of the round, of which each arm gets a block. */
+    /* Of a CSV: names of columns; NULL: "arm", "reward", "probability", "id", "t", "unit". Columns "p:ID"
+     * hold the probabilities of all arms, instead of that of the one played; columns "x:NAME" features of the
+     * round, of which each arm gets a block. */
     const char *arm, *reward, *probability, *id, *time, *unit;
     size_t arms; /* of a CSV with one probability: how many arms there are; 0: as many as were seen so far */
 };
@@ -32,12 +33,13 @@ struct gbose__log;
 /* The format of a name: "json", "dsjson", "csv", "obd"; -1: there is none. */
 int gbose__log_format_named(const char *name);
 
-/* GBOSE_OK, GBOSE_ENOMEM, GBOSE__EREAD, GBOSE_EINVAL. Options are copied; what they point to is borrowed until it is closed. */
+/* GBOSE_OK, GBOSE_ENOMEM, GBOSE__EREAD, GBOSE_EINVAL. Options are copied; what they point to is borrowed
+ * until it is closed. */
 int gbose__log_open(struct gbose__log **out, const char *path, const struct gbose__log_options *options,
                     gbose_error *err);
 
-/* The next record: 1, and `out` points to it until the next call; 0 at the end; or an error whose text has the file and the line. After
- * GBOSE_EINVAL the next call goes on behind what was wrong. */
+/* The next record: 1, and `out` points to it until the next call; 0 at the end; or an error whose text has
+ * the file and the line. After GBOSE_EINVAL the next call goes on behind what was wrong. */
 int gbose__log_next(struct gbose__log *log, const struct gbose__record **out, gbose_error *err);
 
 /* Where it is: the number of the line, from 1. */

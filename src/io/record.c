@@ -258,8 +258,8 @@ void gbose__record_print(const struct gbose__record *r, FILE *to)
     fputs("}\n", to);
 }
 
-/* As Vowpal Wabbit reads it: cost = -reward, arms counted from 1, the one that was played first. Contexts are features "f0", "f1", ... of a
- * namespace x. */
+/* As Vowpal Wabbit reads it: cost = -reward, arms counted from 1, the one that was played first. Contexts are
+ * features "f0", "f1", ... of a namespace x. */
 void gbose__record_print_dsjson(const struct gbose__record *r, FILE *to)
 {
     char buf[GBOSE__RECORD_NUMBER];

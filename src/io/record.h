@@ -1,7 +1,7 @@
 /* One logged decision, as files have it: what all formats are read into and written from.
  *
- * A record keeps its memory from one line to the next. Texts are borrowed from the line that it was read from, and valid as
- * long as that is. */
+ * A record keeps its memory from one line to the next. Texts are borrowed from the line that it was read
+ * from, and valid as long as that is. */
 #ifndef GBOSE_IO_RECORD_H
 #define GBOSE_IO_RECORD_H
 
@@ -20,7 +20,8 @@ struct gbose__column {
     const char *name, *text;
 };
 
-/* Probabilities that another policy would have had: n_arms numbers from `first` in the record's `column_pmf`. */
+/* Probabilities that another policy would have had: n_arms numbers from `first` in the record's `column_pmf`.
+ * */
 struct gbose__pmf_column {
     const char *name;
     size_t first, n;
@@ -62,8 +63,8 @@ void gbose__record_clear(struct gbose__record *r);
 int gbose__record_push(double **array, size_t *room, size_t at, double value);
 int gbose__record_push_arm(struct gbose__record *r, const char *id);
 
-/* What every record must be: arms, one that was played, probabilities that add up to 1. GBOSE_OK, or GBOSE_EINVAL and a text that
- * says what is wrong. */
+/* What every record must be: arms, one that was played, probabilities that add up to 1. GBOSE_OK, or
+ * GBOSE_EINVAL and a text that says what is wrong. */
 int gbose__record_check(const struct gbose__record *r, gbose_error *err);
 
 /* The text of a column, also of the record's own (id, t, bandit, unit, why, arm); NULL: there is none. */
@@ -77,8 +78,8 @@ void gbose__record_print_dsjson(const struct gbose__record *r, FILE *to);
 #define GBOSE__RECORD_NUMBER 32
 const char *gbose__record_number(char buf[GBOSE__RECORD_NUMBER], double x);
 
-/* Read a line, which is written to, into a record that was reset. `keep_features`: make `features` too, which is slow. GBOSE_OK,
- * GBOSE_ENOMEM; GBOSE_EINVAL: the text has the column. The record is checked. */
+/* Read a line, which is written to, into a record that was reset. `keep_features`: make `features` too, which
+ * is slow. GBOSE_OK, GBOSE_ENOMEM; GBOSE_EINVAL: the text has the column. The record is checked. */
 int gbose__jsonlog_read(struct gbose__record *r, char *line, size_t length, int keep_features,
                         gbose_error *err);
 int gbose__dsjson_read(struct gbose__record *r, const char *line, size_t length, gbose_error *err);

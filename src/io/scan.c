@@ -84,8 +84,8 @@ int gbose__scan_end(struct gbose__scan *s)
 
 /* ---- numbers ---- */
 
-/* digits * 10^exponent by one operation on 64 bits of precision: right unless its last bits leave open which double is the
- * nearest one. 0 then, and where long double has another size. */
+/* digits * 10^exponent by one operation on 64 bits of precision: right unless its last bits leave open which
+ * double is the nearest one. 0 then, and where long double has another size. */
 static int near(double *out, uint64_t digits, int exponent)
 {
 #if LDBL_MANT_DIG == 64
@@ -208,7 +208,8 @@ static char *put_utf8(char *to, unsigned code)
     return to;
 }
 
-/* What follows a backslash, to *to; both move on. 0 if it is no escape. What is written is never longer than what is read. */
+/* What follows a backslash, to *to; both move on. 0 if it is no escape. What is written is never longer than
+ * what is read. */
 static int escape(char **from, char **to)
 {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";

@@ -1,7 +1,9 @@
-/* JSON as it streams by: values are read in their order, straight into where they belong, and no tree is made.
+/* JSON as it streams by: values are read in their order, straight into where they belong, and no tree is
+ * made.
  *
- * The text must end with a zero byte and is written to: texts lose their escapes in place. Every function leaves `at`
- * behind what it read, or sets `wrong` to a text that says what was expected at `at`, and answers -1 from then on.
+ * The text must end with a zero byte and is written to: texts lose their escapes in place. Every function
+ * leaves `at` behind what it read, or sets `wrong` to a text that says what was expected at `at`, and answers
+ * -1 from then on.
  *
  *     gbose__scan_open(&s, '{');
  *     for (n = 0; gbose__scan_key(&s, &n, &key) > 0;)
@@ -25,7 +27,8 @@ char gbose__scan_peek(struct gbose__scan *s);
 /* '{' or '['. 1, or -1. */
 int gbose__scan_open(struct gbose__scan *s, char bracket);
 
-/* The next key of an object, or item of a list, and whether there is one: 1, or 0 at its end, which is read. n counts them, from 0. */
+/* The next key of an object, or item of a list, and whether there is one: 1, or 0 at its end, which is read.
+ * n counts them, from 0. */
 int gbose__scan_key(struct gbose__scan *s, size_t *n, char **key);
 int gbose__scan_item(struct gbose__scan *s, size_t *n);
 

@@ -34,10 +34,10 @@
 
 #define EARLY 1000   /* rounds whose residuals wait for the final estimate */
 #define WARM_UP 10.0 /* rounds in which the baseline finds the level: sums begin behind them */
-#define RIDGE                                                                                                \
-    0.5 /* of m, in units of the variance of the features among the arms of the first informative round */
-#define HORIZON                                                                                              \
-    10.0 /* the anytime interval is tightest when its rounds are so many times those of the burn-in */
+#define RIDGE 0.5 /* of m, in units of the features' variance among the arms of the first informative round */
+#define DRAWS_LEAST 100.0     /* draws that count, before the anytime interval begins */
+#define DRAWS_PER_FEATURE 5.0 /* and so many for each feature */
+#define HORIZON 10.0          /* the anytime interval is tightest when it is so many times these */
 
 /* A round whose residual waits; its X is in a row beside it. */
 struct early {
@@ -56,6 +56,8 @@ struct gbose_effects {
     double *g, *x, *mean, *zero; /* rows */
     double rounds;
     double informative; /* rounds whose X is not zero */
+    double spread;      /* sum of the expected |X|^2, and the largest that one could have been */
+    double reach;
     size_t capacity;
     double *context;
     struct early *early; /* EARLY places */
@@ -194,6 +196,18 @@ static int begin_m(gbose_effects *f, const gbose_logged *row)
     return gbose__ridge_init(&f->m, f->dim, sum > 1e-200 ? RIDGE * sum : RIDGE, 1);
 }
 
+/* What |X|^2 was expected to be, and could have been. */
+static void add_spread(gbose_effects *f, const gbose_logged *row)
+{
+    for (size_t a = 0; a < row->n_arms; a++)
+        if (row->pmf[a] > 0) {
+            double square = gbose__distance2(f->context + a * f->stride, f->mean, f->stride);
+
+            f->spread += row->pmf[a] * square;
+            f->reach = fmax(f->reach, square);
+        }
+}
+
 /* What the round says about effects, given y and m of before. */
 static void add_sums(gbose_effects *f, uint64_t unit, double y, const double *m)
 {
@@ -242,6 +256,7 @@ int gbose_effects_add(gbose_effects *f, const gbose_logged *row, gbose_error *er
     if (!informative || f->rounds <= WARM_UP)
         return GBOSE_OK;
     memcpy(f->m.x, f->x, f->stride * sizeof(double));
+    add_spread(f, row);
     add_sums(f, row->unit, y, m);
     gbose__ridge_begin(&f->m);
     gbose__ridge_term(&f->m, f->m.x, 1, y);
@@ -291,10 +306,16 @@ static double variance_by_unit(const gbose_effects *f, const struct answer *a)
     return n > 1 ? sum * n / (n - 1) : INFINITY;
 }
 
-/* Rounds that must have said something before the anytime interval begins. */
+/* How many draws that count the rounds are worth: rare arms say most, and come seldom. */
+static double draws(const gbose_effects *f)
+{
+    return f->reach > 0 ? f->spread / f->reach : 0;
+}
+
+/* So many there must have been before the anytime interval begins. */
 static double burn_in(const gbose_effects *f)
 {
-    return 20 * (double)f->dim > 200 ? 20 * (double)f->dim : 200;
+    return fmax(DRAWS_LEAST, DRAWS_PER_FEATURE * (double)f->dim);
 }
 
 static void fill(const gbose_effects *f, const struct answer *a, double alpha, gbose_effect_value *out)
@@ -311,8 +332,8 @@ static void fill(const gbose_effects *f, const struct answer *a, double alpha, g
     radius = gbose__stats_t_quantile(1 - alpha / 2, df) * out->error;
     out->fixed = (gbose_interval){out->estimate, out->estimate - radius, out->estimate + radius};
     radius = INFINITY;
-    if (n >= burn_in(f))
-        radius = gbose__mixture_radius(1, HORIZON * burn_in(f) / n, alpha) * out->error;
+    if (draws(f) >= burn_in(f))
+        radius = gbose__mixture_radius(1, HORIZON * burn_in(f) / draws(f), alpha) * out->error;
     out->anytime = (gbose_interval){out->estimate, out->estimate - radius, out->estimate + radius};
 }
 

@@ -456,3 +456,8 @@ int gbose_evaluation_audit(const gbose_evaluation *e, gbose_audit *out)
     gbose__audit_report(&e->audit, out);
     return GBOSE_OK;
 }
+
+int gbose_evaluation_arm(const gbose_evaluation *e, size_t label, gbose_arm_audit *out)
+{
+    return e && out ? gbose__audit_arm(&e->audit, label, out) : GBOSE_EINVAL;
+}

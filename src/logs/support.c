@@ -11,6 +11,7 @@
 int gbose__audit_reserve(struct gbose__audit *audit, size_t label)
 {
     struct gbose__check *arm;
+    double *played;
     size_t n = audit->n_arm ? audit->n_arm : 16;
 
     if (label < audit->n_arm)
@@ -18,12 +19,19 @@ int gbose__audit_reserve(struct gbose__audit *audit, size_t label)
     while (n <= label)
         n *= 2;
     arm = gbose__alloc(n, sizeof *arm);
-    if (!arm)
+    played = gbose__alloc(n, sizeof *played);
+    if (!arm || !played) {
+        gbose__free(arm);
+        gbose__free(played);
         return GBOSE_ENOMEM;
-    if (audit->n_arm)
+    }
+    if (audit->n_arm) {
         memcpy(arm, audit->arm, audit->n_arm * sizeof *arm);
-    gbose__free(audit->arm);
+        memcpy(played, audit->played, audit->n_arm * sizeof *played);
+    }
+    gbose__audit_clear(audit);
     audit->arm = arm;
+    audit->played = played;
     audit->n_arm = n;
     return GBOSE_OK;
 }
@@ -31,6 +39,7 @@ int gbose__audit_reserve(struct gbose__audit *audit, size_t label)
 void gbose__audit_clear(struct gbose__audit *audit)
 {
     gbose__free(audit->arm);
+    gbose__free(audit->played);
 }
 
 static void note(struct gbose__check *check, double off, double variance)
@@ -77,6 +86,7 @@ void gbose__audit_add(struct gbose__audit *audit, const gbose_logged *row, const
         mean += q * (score[a] - own);
         square += q * (score[a] - own) * (score[a] - own);
     }
+    audit->played[row->label ? row->label[row->arm] : row->arm]++;
     for (size_t k = first; k <= last; k++)
         note(&audit->bin[k], (k == played) - in_bin[k], fmax(0, in_bin[k] * (1 - in_bin[k])));
     note(&audit->score, -mean, fmax(0, square - mean * mean));
@@ -128,6 +138,16 @@ void gbose__audit_report(const struct gbose__audit *audit, gbose_audit *out)
     out->unplayable = audit->unplayable / audit->arms;
     out->certain = audit->certain / audit->rounds;
     out->p = fmin(1, 3 * fmin(out->score_p, fmin(out->arm_p, out->bin_p)));
+}
+
+int gbose__audit_arm(const struct gbose__audit *audit, size_t label, gbose_arm_audit *out)
+{
+    if (label >= audit->n_arm)
+        return GBOSE_EINVAL;
+    *out = (gbose_arm_audit){.played = audit->played[label],
+                             .expected = audit->played[label] - audit->arm[label].sum,
+                             .score = standard(&audit->arm[label])};
+    return GBOSE_OK;
 }
 
 /* ---- a policy ---- */

@@ -20,6 +20,7 @@ struct gbose__check {
 
 struct gbose__audit {
     struct gbose__check *arm; /* by label */
+    double *played;           /* by label: how often */
     size_t n_arm;
     struct gbose__check bin[GBOSE__BINS];
     struct gbose__check score;
@@ -32,6 +33,7 @@ void gbose__audit_clear(struct gbose__audit *audit);
 
 /* Labels must have been reserved; score: n_arms numbers that were known before the draw. */
 void gbose__audit_add(struct gbose__audit *audit, const gbose_logged *row, const double *score);
+int gbose__audit_arm(const struct gbose__audit *audit, size_t label, gbose_arm_audit *out);
 void gbose__audit_report(const struct gbose__audit *audit, gbose_audit *out);
 
 /* The checks of one policy. Their variances given the past are known. */

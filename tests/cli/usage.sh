@@ -4,7 +4,7 @@ source "$(dirname "$0")/lib.sh"
 
 [[ $("$gbose" --version) =~ ^gbose\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "version"
 "$gbose" --help | grep -q simulate || fail "help"
-for command in paper simulate collect worlds learners schema; do
+for command in paper simulate collect worlds learners schema log learn evaluate effects; do
     "$gbose" help $command | grep -q "Example" || fail "help $command has no example"
     "$gbose" $command --help | cmp -s - <("$gbose" help $command) || fail "$command --help"
 done

@@ -1,0 +1,303 @@
+/* gbose effects: what features of arms do to the reward, from a log. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/logs.h"
+#include "cli/trial.h"
+#include "core/error.h"
+#include "report/effects_page.h"
+
+#define GROUPS_MOST 200
+
+struct asking {
+    struct logs logs;
+    double level;
+    const char *unit, *by;
+    size_t dim;
+    struct names groups; /* one called "" without --by */
+    gbose_effects **f;
+    struct arg *contrasts;
+};
+
+static int group_of(struct asking *q, const struct gbose__record *r, gbose_effects **out, gbose_error *err)
+{
+    const char *text = q->by ? gbose__record_column(r, q->by) : "";
+    size_t at, before = q->groups.n;
+
+    if (names_find(&q->groups, text ? text : "(none)", &at))
+        return gbose__no_memory(err);
+    if (q->groups.n > before) {
+        gbose_effects **grown = realloc(q->f, q->groups.n * sizeof *grown);
+
+        if (!grown)
+            return gbose__no_memory(err);
+        q->f = grown;
+        q->f[at] = NULL;
+        if (q->groups.n > GROUPS_MOST)
+            return gbose__fail(err, GBOSE_ESPEC, "'%s' has more than %d values", q->by, GROUPS_MOST);
+    }
+    if (!q->f[at]) {
+        int rc = gbose_effects_new(&q->f[at], q->dim, q->unit != NULL, err);
+        if (rc)
+            return rc;
+    }
+    *out = q->f[at];
+    return GBOSE_OK;
+}
+
+static int take(void *user, const struct gbose__record *r, gbose_error *err)
+{
+    struct asking *q = user;
+    gbose_effects *f = NULL;
+    gbose_logged row;
+    int rc;
+
+    if (!r->has_reward) {
+        q->logs.missing++;
+        return GBOSE_OK;
+    }
+    if (r->partial)
+        return gbose__fail(err, GBOSE_ESPEC,
+                           "only the played arm's probability is logged; effects need those of all arms");
+    if (!r->dim)
+        return gbose__fail(err, GBOSE_ESPEC,
+                           "the log has no contexts ('x'); give --schema to make them of features by name");
+    if (!q->dim)
+        q->dim = r->dim;
+    if (r->dim != q->dim)
+        return gbose__fail(err, GBOSE_EINVAL, "contexts have %zu features, and those before had %zu", r->dim,
+                           q->dim);
+    rc = logs_row(&q->logs, r, &row, err);
+    if (!rc && q->unit) {
+        const char *text = gbose__record_column(r, q->unit);
+        size_t unit;
+
+        if (!text)
+            return gbose__fail(err, GBOSE_EINVAL, "there is no '%s' to tell units apart", q->unit);
+        if (names_find(&q->logs.units, text, &unit))
+            return gbose__no_memory(err);
+        row.unit = unit;
+    }
+    rc = rc ? rc : group_of(q, r, &f, err);
+    return rc ? rc : gbose_effects_add(f, &row, err);
+}
+
+/* ---- rows of the table ---- */
+
+static char *column_name(const struct asking *q, size_t i)
+{
+    char buf[1000];
+
+    if (q->logs.schema)
+        gbose_schema_column(q->logs.schema, i, buf, sizeof buf);
+    else
+        snprintf(buf, sizeof buf, "x%zu", i);
+    return strdup(buf);
+}
+
+static char *with_group(const struct asking *q, size_t g, char *name)
+{
+    char buf[1300];
+
+    if (!q->by || !name)
+        return name;
+    snprintf(buf, sizeof buf, "%s, %s=%s", name, q->by, q->groups.text[g]);
+    free(name);
+    return strdup(buf);
+}
+
+/* "1,0,-2" as a row of features. */
+static int read_contrast(const struct asking *q, const char *text, double *x)
+{
+    char *end;
+
+    for (size_t i = 0; i < q->dim; i++) {
+        x[i] = strtod(text, &end);
+        if (end == text || *end != (i + 1 < q->dim ? ',' : 0))
+            return usage_error(q->logs.command, "--x must be %zu numbers with commas between them", q->dim);
+        text = end + 1;
+    }
+    return EXIT_FINE;
+}
+
+static int fill(const struct asking *q, struct gbose__effect_row **rows, size_t *n)
+{
+    size_t each = q->contrasts->n ? (size_t)q->contrasts->n : q->dim;
+    double *x = calloc(q->dim, sizeof *x);
+    int rc = EXIT_FINE;
+
+    *n = each * q->groups.n;
+    *rows = calloc(*n ? *n : 1, sizeof **rows);
+    for (size_t k = 0; *rows && x && k < *n && !rc; k++) {
+        struct gbose__effect_row *row = *rows + k;
+        size_t g = k / each, i = k % each;
+
+        memset(x, 0, q->dim * sizeof *x);
+        if (q->contrasts->n)
+            rc = read_contrast(q, q->contrasts->value[i], x);
+        else
+            x[i] = 1;
+        row->name = with_group(q, g, q->contrasts->n ? strdup(q->contrasts->value[i]) : column_name(q, i));
+        row->known = !rc && gbose_effects_at(q->f[g], x, q->level, &row->value) == GBOSE_OK;
+        if (!row->name)
+            rc = EXIT_BROKEN;
+    }
+    if (!*rows || !x)
+        rc = EXIT_BROKEN;
+    free(x);
+    return rc;
+}
+
+/* ---- what is printed ---- */
+
+static void print_interval(const gbose_interval *i, double width)
+{
+    int digits = width > 0 && isfinite(width) ? (int)ceil(1.3 - log10(width)) : 4;
+    char buf[64];
+
+    digits = digits < 0 ? 0 : digits > 8 ? 8 : digits;
+    snprintf(buf, sizeof buf, isfinite(i->lower) ? "[%.*f, %.*f]" : "not yet", digits, i->lower, digits,
+             i->upper);
+    printf(" %22s", buf);
+}
+
+static void print_rows(const struct asking *q, const struct gbose__effect_row *rows, size_t n, int trial)
+{
+    char sentence[400];
+
+    for (size_t i = 0; i < n; i++) {
+        gbose__effect_sentence(sentence, sizeof sentence, rows + i);
+        puts(sentence);
+    }
+    printf("\n%-28s %11s %11s %22s", "effect", "estimate", "error", "one look");
+    printf(trial ? "\n" : " %22s\n", "any time");
+    for (size_t i = 0; i < n; i++) {
+        const gbose_effect_value *v = &rows[i].value;
+
+        printf("%-28.28s ", rows[i].name);
+        if (!rows[i].known) {
+            printf("%11s\n", "unknown");
+            continue;
+        }
+        printf("%11.5g %11.3g", v->estimate, v->error);
+        print_interval(&v->fixed, v->fixed.upper - v->fixed.lower);
+        if (!trial)
+            print_interval(&v->anytime, v->fixed.upper - v->fixed.lower);
+        putchar('\n');
+    }
+    if (trial)
+        puts("Participants must be independent. Where a learner pooled over them set the probabilities they "
+             "are not quite.");
+    else
+        printf("\"One look\" holds at %g%% at a time that was chosen beforehand, \"any time\" for looks as "
+               "often as one likes.\n",
+               100 * q->level);
+}
+
+static int answer(struct asking *q, struct arg *args)
+{
+    struct gbose__effect_row *rows = NULL;
+    struct gbose__effects_table table = {.title = q->logs.path[0], .level = q->level};
+    const struct arg *out = args_named(args, "out");
+    int trial = args_named(args, "wcls")->given, rc;
+    gbose_error err;
+    size_t n = 0;
+
+    if (trial) {
+        rc = trial_rows(&rows, &n, &q->logs, args, q->level);
+    } else {
+        rc = logs_each(&q->logs, take, q);
+        if (!rc && !q->groups.n)
+            rc = usage_error(q->logs.command, "the log has no decision with a reward");
+        if (!rc)
+            logs_summary(&q->logs, stdout);
+        rc = rc ? rc : fill(q, &rows, &n);
+    }
+    if (!rc)
+        print_rows(q, rows, n, trial);
+    if (!rc && out->given) {
+        table.row = rows;
+        table.n = n;
+        table.anytime = !trial;
+        if (gbose__effects_write(&table, out->value[0], &err)) {
+            fprintf(stderr, "gbose %s: %s\n", q->logs.command, err.text);
+            rc = EXIT_BROKEN;
+        } else {
+            printf("The report is in %s/report.html\n", out->value[0]);
+        }
+    }
+    for (size_t i = 0; rows && i < n; i++)
+        free(rows[i].name);
+    free(rows);
+    return rc;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arg args[] = {LOG_ARGS,
+                         {.name = "x", .most = MANY},
+                         {.name = "by", .most = 1},
+                         {.name = "level", .most = 1},
+                         {.name = "wcls", .most = 0},
+                         {.name = "available", .most = 1},
+                         {.name = "controls", .most = MANY},
+                         {.name = "moderators", .most = MANY},
+                         {.name = "numerator", .most = 1},
+                         {.name = "out", .most = 1},
+                         {.name = NULL}};
+    struct asking q = {.level = 0.95};
+    int rc = args_parse(argc, argv, args);
+
+    if (!rc)
+        rc = logs_options(&q.logs, argv[0], args);
+    if (!rc && args_named(args, "level")->given) {
+        char *end;
+        const char *text = args_named(args, "level")->value[0];
+
+        q.level = strtod(text, &end);
+        if (end == text || *end || !(q.level > 0 && q.level < 1))
+            rc = usage_error(argv[0], "--level must be between 0 and 1; got '%s'", text);
+    }
+    if (!rc) {
+        q.contrasts = args_named(args, "x");
+        q.by = args_named(args, "by")->given ? args_named(args, "by")->value[0] : NULL;
+        q.unit = q.logs.set.unit ? "unit" : NULL;
+        if (q.unit && q.logs.set.format != GBOSE__LOG_CSV && !strstr(q.logs.path[0], ".csv"))
+            q.unit = q.logs.set.unit; /* a key of the line */
+        rc = answer(&q, args);
+    }
+    for (size_t i = 0; i < q.groups.n; i++)
+        gbose_effects_free(q.f[i]);
+    free(q.f);
+    names_clear(&q.groups);
+    logs_clear(&q.logs);
+    args_clear(args);
+    return rc;
+}
+
+const struct command cmd_effects = {
+    "effects", "what features of arms do to the reward, with intervals. From a log",
+    "Usage: gbose effects LOG... [--x NUMBERS...] [--by COLUMN] [--unit COLUMN] [--out DIR]\n"
+    "       gbose effects TABLE --wcls --controls NAME... --moderators NAME... [--numerator P]\n\n"
+    "Estimates what each feature adds to the reward, without bias whatever moves the level of the rewards, "
+    "with intervals that hold\n"
+    "for logs of learners too: one for a single look, and one for looks as often as one likes.\n\n"
+    "  --x NUMBERS     a row of features, as 1,0,-1, instead of one row for each feature\n"
+    "  --by COLUMN     apart for each value of a column of the log (moderators)\n"
+    "  --unit COLUMN   outcomes of the same unit (a user) may be correlated: errors are clustered\n"
+    "  --level P       of confidence (0.95)\n"
+    "  --wcls          a micro-randomised trial: a CSV with unit, action, probability, outcome and perhaps "
+    "available (names by\n"
+    "                  --unit, --arm, --probability, --reward, --available), by weighted and centred least "
+    "squares with the\n"
+    "                  small-sample correction\n"
+    "  --controls, --moderators   columns that explain the outcome, and that the effect may depend on\n"
+    "  --numerator P   the probability that weights are centred by (the mean probability)\n"
+    "  --out DIR       report.html with a forest plot, and effects.csv\n" LOG_HELP "\nExamples:\n"
+    "  gbose effects monday.jsonl.gz --schema shop.schema --unit user\n"
+    "  gbose effects trial.csv --wcls --controls logstep_30min_lag1 --moderators decision_point\n",
+    run};

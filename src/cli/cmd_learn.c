@@ -1,0 +1,128 @@
+/* gbose learn: a learner from somebody else's log. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/logs.h"
+#include "core/error.h"
+
+struct learning {
+    struct logs logs;
+    const char *spec, *state;
+    gbose *g;
+    gbose_scratch *scratch;
+};
+
+/* The first line says how many features there are. */
+static int begin(struct learning *l, const struct gbose__record *r, gbose_error *err)
+{
+    if (l->g)
+        return GBOSE_OK;
+    if (!r->dim)
+        return gbose__fail(err, GBOSE_ESPEC,
+                           "the log has no contexts ('x'); give --schema to make them of features by name");
+    return l->logs.schema ? gbose_new_for(&l->g, l->spec, l->logs.schema, err)
+                          : gbose_new(&l->g, l->spec, r->dim, err);
+}
+
+static int take(void *user, const struct gbose__record *r, gbose_error *err)
+{
+    struct learning *l = user;
+    gbose_input in = {r->x, r->n_arms, NULL};
+    const void *ticket;
+    size_t size;
+    int rc;
+
+    if (!r->has_reward) {
+        l->logs.missing++;
+        return GBOSE_OK;
+    }
+    if (r->partial)
+        return gbose__fail(
+            err, GBOSE_ESPEC,
+            "only the played arm's probability is logged; to learn, those of all arms are needed");
+    rc = begin(l, r, err);
+    if (rc)
+        return rc;
+    if (r->dim != gbose_dim(l->g))
+        return gbose__fail(err, GBOSE_EINVAL, "the contexts have %zu features, and the learner takes %zu",
+                           r->dim, gbose_dim(l->g));
+    if (gbose_round_features(l->g) && r->n_round != gbose_round_features(l->g))
+        return gbose__fail(err, GBOSE_EINVAL,
+                           "the round has %zu features ('round'), and the learner takes %zu", r->n_round,
+                           gbose_round_features(l->g));
+    in.round = gbose_round_features(l->g) ? r->round : NULL;
+    rc = gbose_ticket_for(l->g, l->scratch, &ticket, &size, &in, r->pmf, r->arm);
+    rc = rc ? rc : gbose_learn(l->g, ticket, size, r->reward);
+    return rc ? gbose__fail(err, rc, "%s", gbose_strerror(rc)) : GBOSE_OK;
+}
+
+static int learn(struct learning *l, struct arg *args)
+{
+    const struct arg *learner = args_named(args, "learner"), *from = args_named(args, "from"),
+                     *out = args_named(args, "out");
+    const char *command = l->logs.command;
+    int rc;
+
+    if (learner->given == from->given)
+        return usage_error(command, "give either --learner SPEC or --from STATE");
+    if (!out->given)
+        return usage_error(command, "--out is missing: the file that takes what was learned");
+    l->spec = learner->given ? learner->value[0] : NULL;
+    if (from->given) {
+        rc = logs_load(&l->g, command, from->value[0]);
+        if (rc)
+            return rc;
+    }
+    if (gbose_scratch_new(&l->scratch)) {
+        fprintf(stderr, "gbose: out of memory\n");
+        return EXIT_BROKEN;
+    }
+    rc = logs_each(&l->logs, take, l);
+    if (rc)
+        return rc;
+    if (!l->g)
+        return usage_error(command, "the log has no decision with a reward: there is nothing to learn");
+    rc = logs_save(l->g, command, out->value[0]);
+    if (rc)
+        return rc;
+    logs_summary(&l->logs, stdout);
+    printf("%s with %zu features has learned %" PRIu64 " rewards; it is in %s\n", gbose_spec(l->g),
+           gbose_dim(l->g), gbose_rounds(l->g), out->value[0]);
+    return EXIT_FINE;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arg args[] = {LOG_ARGS,
+                         {.name = "learner", .most = 1},
+                         {.name = "from", .most = 1},
+                         {.name = "out", .most = 1},
+                         {.name = NULL}};
+    struct learning l = {0};
+    int rc = args_parse(argc, argv, args);
+
+    if (!rc)
+        rc = logs_options(&l.logs, argv[0], args);
+    if (!rc)
+        rc = learn(&l, args);
+    gbose_free(l.g);
+    gbose_scratch_free(l.scratch);
+    logs_clear(&l.logs);
+    args_clear(args);
+    return rc;
+}
+
+const struct command cmd_learn = {
+    "learn", "train a learner on a log that anybody made",
+    "Usage: gbose learn LOG... --learner SPEC --out STATE\n"
+    "       gbose learn LOG... --from STATE --out STATE\n\n"
+    "Every logged decision is learned as if the learner had made it, with the probabilities that are logged: "
+    "this\n"
+    "is exact for any probabilities that were really used. The state is what gbose_load() takes.\n\n"
+    "  --learner SPEC  a new learner (gbose learners)\n"
+    "  --from STATE    or one that was saved, to learn more\n"
+    "  --out STATE     where it goes\n" LOG_HELP "\nExample:\n"
+    "  gbose learn monday.jsonl.gz tuesday.jsonl.gz --learner gbose-auto:floor=0.1 --out bandit.state\n",
+    run};

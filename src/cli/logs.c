@@ -1,0 +1,298 @@
+#include "cli/logs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "io/file.h"
+#include "io/lines.h"
+
+/* ---- names ---- */
+
+static uint64_t hash_of(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325; /* Fowler, Noll and Vo */
+
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3;
+    return h ^ h >> 29;
+}
+
+static size_t slot_of(const struct names *names, const char *text)
+{
+    size_t at = (size_t)hash_of(text) & (names->slots - 1);
+
+    while (names->slot[at] && strcmp(names->text[names->slot[at] - 1], text))
+        at = (at + 1) & (names->slots - 1);
+    return at;
+}
+
+static int names_grow(struct names *names)
+{
+    struct names more = *names;
+
+    more.room = names->room ? 2 * names->room : 64;
+    more.slots = 2 * more.room;
+    more.text = realloc(names->text, more.room * sizeof *more.text);
+    if (!more.text)
+        return GBOSE_ENOMEM;
+    names->text = more.text;
+    more.slot = calloc(more.slots, sizeof *more.slot);
+    if (!more.slot)
+        return GBOSE_ENOMEM;
+    for (size_t i = 0; i < names->n; i++)
+        more.slot[slot_of(&more, more.text[i])] = (uint32_t)(i + 1);
+    free(names->slot);
+    *names = more;
+    return GBOSE_OK;
+}
+
+int names_find(struct names *names, const char *text, size_t *at)
+{
+    size_t slot;
+
+    if (names->n == names->room && names_grow(names))
+        return GBOSE_ENOMEM;
+    slot = slot_of(names, text);
+    if (!names->slot[slot]) {
+        names->text[names->n] = strdup(text);
+        if (!names->text[names->n])
+            return GBOSE_ENOMEM;
+        names->slot[slot] = (uint32_t)++names->n;
+    }
+    *at = names->slot[slot] - 1;
+    return GBOSE_OK;
+}
+
+void names_clear(struct names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        free(names->text[i]);
+    free(names->text);
+    free(names->slot);
+}
+
+/* ---- options ---- */
+
+static const char *value_of(struct arg *args, const char *name)
+{
+    struct arg *arg = args_named(args, name);
+
+    return arg->n ? arg->value[0] : NULL;
+}
+
+static int read_schema(struct logs *logs, const char *path)
+{
+    gbose_error err;
+    char *text;
+    size_t size;
+
+    if (gbose__file_read(&text, &size, path, &err))
+        return usage_error(logs->command, "%s", err.text);
+    if (gbose_schema_new(&logs->schema, text, &err)) {
+        free(text);
+        return usage_error(logs->command, "%s: %s", path, err.text);
+    }
+    free(text);
+    return EXIT_FINE;
+}
+
+int logs_options(struct logs *logs, const char *command, struct arg *args)
+{
+    const struct arg *paths = args_named(args, "");
+    const char *format = value_of(args, "format"), *schema = value_of(args, "schema"),
+               *arms = value_of(args, "arms");
+    uint64_t n = 0;
+    int rc;
+
+    logs->command = command;
+    logs->path = paths->value;
+    logs->n = paths->n;
+    logs->skip_bad = args_named(args, "skip-bad")->given;
+    if (!logs->n)
+        return usage_error(command, "no log is given; see gbose help %s", command);
+    if (format) {
+        int known = gbose__log_format_named(format);
+
+        if (known < 0)
+            return usage_error(command, "--format must be json, dsjson, csv or obd; got '%s'", format);
+        logs->set.format = (enum gbose__log_format)known;
+    }
+    if (arms) {
+        rc = parse_count(&n, command, "arms", arms, 1, 100000);
+        if (rc)
+            return rc;
+    }
+    logs->set.arms = (size_t)n;
+    logs->set.arm = value_of(args, "arm");
+    logs->set.reward = value_of(args, "reward");
+    logs->set.probability = value_of(args, "probability");
+    logs->set.id = value_of(args, "id");
+    logs->set.time = value_of(args, "time");
+    logs->set.unit = value_of(args, "unit");
+    if (schema) {
+        rc = read_schema(logs, schema);
+        if (rc)
+            return rc;
+        logs->set.schema = logs->schema;
+    }
+    return EXIT_FINE;
+}
+
+void logs_clear(struct logs *logs)
+{
+    gbose_schema_free(logs->schema);
+    names_clear(&logs->ids);
+    names_clear(&logs->units);
+    free(logs->label);
+}
+
+/* ---- lines ---- */
+
+static int is_lines_fault(int rc)
+{
+    return rc == GBOSE_EINVAL || rc == GBOSE_ENUMERIC || rc == GBOSE_EVALUE || rc == GBOSE_EPMF ||
+           rc == GBOSE_ESIZE;
+}
+
+static int complain(const struct logs *logs, int rc, const gbose_error *err)
+{
+    fprintf(stderr, "gbose %s: %s%s\n", logs->command, err->text,
+            is_lines_fault(rc) ? " (--skip-bad goes on behind it)" : "");
+    return rc == GBOSE_ENOMEM || rc == GBOSE__EREAD || rc == GBOSE__EWRITE ? EXIT_BROKEN : EXIT_USAGE;
+}
+
+static int each_of(struct logs *logs, const char *path,
+                   int (*take)(void *, const struct gbose__record *, gbose_error *), void *user)
+{
+    struct gbose__log *log;
+    const struct gbose__record *r;
+    gbose_error err;
+    int rc = gbose__log_open(&log, path, &logs->set, &err), exit_code = EXIT_FINE;
+
+    if (rc) {
+        fprintf(stderr, "gbose %s: %s\n", logs->command, err.text);
+        return rc == GBOSE_ENOMEM ? EXIT_BROKEN : EXIT_USAGE;
+    }
+    while ((rc = gbose__log_next(log, &r, &err)) != 0) {
+        if (rc == 1) {
+            gbose_error inner;
+
+            logs->lines++;
+            rc = take(user, r, &inner);
+            if (rc == GBOSE_OK)
+                continue;
+            gbose__fail(&err, rc,
+                        is_lines_fault(rc) ? "%.90s, line %" PRIu64 ": %.140s" : "%.0s%.0" PRIu64 "%s", path,
+                        gbose__log_line(log), inner.text);
+        }
+        if (!logs->skip_bad || !is_lines_fault(rc)) {
+            exit_code = complain(logs, rc, &err);
+            break;
+        }
+        if (logs->bad++ == 0)
+            logs->first_bad = err;
+    }
+    gbose__log_close(log);
+    return exit_code;
+}
+
+int logs_each(struct logs *logs, int (*take)(void *user, const struct gbose__record *r, gbose_error *err),
+              void *user)
+{
+    int rc = EXIT_FINE;
+
+    for (int i = 0; i < logs->n && rc == EXIT_FINE; i++)
+        rc = each_of(logs, logs->path[i], take, user);
+    return rc;
+}
+
+int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row, gbose_error *err)
+{
+    size_t unit = 0;
+
+    if (logs->kept > 0 && fabs(r->kept - logs->kept) > 1e-12)
+        return gbose__fail(
+            err, GBOSE_EINVAL,
+            "this line was kept with probability %g and others with %g ('drop'): a log that was "
+            "thinned unevenly cannot be judged",
+            r->kept, logs->kept);
+    logs->kept = r->kept;
+    if (r->n_ids > logs->label_room) {
+        size_t *grown = realloc(logs->label, r->n_ids * sizeof *grown);
+
+        if (!grown)
+            return gbose__no_memory(err);
+        logs->label = grown;
+        logs->label_room = r->n_ids;
+    }
+    for (size_t a = 0; a < r->n_ids; a++)
+        if (names_find(&logs->ids, r->arms[a], logs->label + a))
+            return gbose__no_memory(err);
+    if (r->unit && names_find(&logs->units, r->unit, &unit))
+        return gbose__no_memory(err);
+    *row = (gbose_logged){.n_arms = r->n_arms,
+                          .arm = r->arm,
+                          .pmf = r->pmf,
+                          .reward = r->reward,
+                          .contexts = r->dim && !r->partial ? r->x : NULL,
+                          .label = r->n_ids ? logs->label : NULL,
+                          .unit = unit};
+    return GBOSE_OK;
+}
+
+void logs_summary(const struct logs *logs, FILE *to)
+{
+    fprintf(to, "%" PRIu64 " decisions", logs->lines);
+    if (logs->missing)
+        fprintf(to, "; %" PRIu64 " without a reward are left out", logs->missing);
+    if (logs->bad)
+        fprintf(to, "; %" PRIu64 " broken lines were skipped, the first: %s", logs->bad,
+                logs->first_bad.text);
+    fputc('\n', to);
+}
+
+/* ---- saved learners ---- */
+
+int logs_load(gbose **out, const char *command, const char *path)
+{
+    gbose_error err;
+    char *bytes;
+    size_t size;
+    int rc;
+
+    if (gbose__file_read(&bytes, &size, path, &err))
+        return usage_error(command, "%s", err.text);
+    rc = gbose_load(out, bytes, size, &err);
+    free(bytes);
+    return rc ? usage_error(command, "%s: %s", path, err.text) : EXIT_FINE;
+}
+
+int logs_save(const gbose *g, const char *command, const char *path)
+{
+    struct gbose__lines_writer *writer;
+    gbose_error err = {0, ""};
+    size_t size;
+    char *bytes;
+    int rc;
+
+    gbose_save(g, NULL, 0, &size);
+    bytes = malloc(size);
+    rc = !bytes ? gbose__no_memory(&err) : gbose_save(g, bytes, size, &size);
+    if (!rc)
+        rc = gbose__lines_create(&writer, path, &err);
+    if (!rc) {
+        rc = gbose__lines_put(writer, bytes, size, &err);
+        if (rc)
+            gbose__lines_abandon(writer);
+        else
+            rc = gbose__lines_finish(writer, &err);
+    }
+    free(bytes);
+    if (rc)
+        fprintf(stderr, "gbose %s: %s\n", command, err.text);
+    return rc ? EXIT_BROKEN : EXIT_FINE;
+}

@@ -1,0 +1,72 @@
+/* What the subcommands that read logs share: their options, the loop over lines, and policies. */
+#ifndef GBOSE_CLI_LOGS_H
+#define GBOSE_CLI_LOGS_H
+
+#include "cli/cli.h"
+#include "gbose_log.h"
+#include "io/logfile.h"
+
+/* The options of a log, to stand in a subcommand's table. */
+#define LOG_ARGS                                                                                             \
+    {.name = "", .most = MANY}, {.name = "format", .most = 1}, {.name = "schema", .most = 1},                \
+        {.name = "arm", .most = 1}, {.name = "reward", .most = 1}, {.name = "probability", .most = 1},       \
+        {.name = "id", .most = 1}, {.name = "time", .most = 1}, {.name = "unit", .most = 1},                 \
+        {.name = "arms", .most = 1},                                                                         \
+    {                                                                                                        \
+        .name = "skip-bad", .most = 0                                                                        \
+    }
+#define LOG_HELP                                                                                             \
+    "  --format F      json (ours), dsjson, csv, obd; found out if it is not given\n"                        \
+    "  --schema FILE   make contexts of the features by name (gbose help schema)\n"                          \
+    "  --skip-bad      go on behind lines that are broken, and count them\n"                                 \
+    "  Columns of a CSV: --arm, --reward, --probability, --id, --time, --unit (arm, reward, ...);\n"         \
+    "  'p:ID' the probability of each arm; 'x:NAME' features of the round; --arms K how many arms there "    \
+    "are\n"
+
+/* Numbers for texts: 0, 1, 2, ... in the order in which they come. Zeroed memory is empty. */
+struct names {
+    char **text;
+    uint32_t *slot;
+    size_t n, room, slots;
+};
+/* GBOSE_OK or GBOSE_ENOMEM. */
+int names_find(struct names *names, const char *text, size_t *at);
+void names_clear(struct names *names);
+
+struct logs {
+    const char *command;
+    char **path;
+    int n;
+    struct gbose__log_options set;
+    gbose_schema *schema;
+    int skip_bad;
+    uint64_t lines, missing, bad; /* read, without a reward, broken */
+    gbose_error first_bad;
+    struct names ids, units;
+    size_t *label; /* of the arms of a round */
+    size_t label_room;
+    double kept; /* that all lines have in common; 0 before the first */
+};
+
+/* From parsed options. EXIT_FINE, or said why. logs_clear() in any case. */
+int logs_options(struct logs *logs, const char *command, struct arg *args);
+void logs_clear(struct logs *logs);
+
+/* Hand every record to `take`, which returns GBOSE_OK, GBOSE_EINVAL if the line is at fault (it then counts
+ * as broken), or another code, which ends it. Returns an exit code, having said why if it is not EXIT_FINE.
+ * */
+int logs_each(struct logs *logs, int (*take)(void *user, const struct gbose__record *r, gbose_error *err),
+              void *user);
+
+/* A record as the library takes it; labels belong to logs. Lines that were kept with different probabilities
+ * are refused. */
+int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row, gbose_error *err);
+
+/* "1,234 rounds; 5 without a reward were left out; 2 broken lines were skipped, the first: ..." */
+void logs_summary(const struct logs *logs, FILE *to);
+
+/* Read a saved learner, and write one: atomically. EXIT_FINE, or said why. */
+int logs_load(gbose **out, const char *command, const char *path);
+int logs_save(const gbose *g, const char *command, const char *path);
+
+#endif

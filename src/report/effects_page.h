@@ -1,0 +1,29 @@
+/* Effects as sentences, tables, a forest plot and a page. */
+#ifndef GBOSE_REPORT_EFFECTS_PAGE_H
+#define GBOSE_REPORT_EFFECTS_PAGE_H
+
+#include <stddef.h>
+
+#include "gbose_log.h"
+
+struct gbose__effect_row {
+    char *name;
+    int known; /* 0: the log does not identify it */
+    gbose_effect_value value;
+};
+
+struct gbose__effects_table {
+    const char *title;
+    double level;
+    int anytime; /* 0: there are no intervals for all times */
+    const struct gbose__effect_row *row;
+    size_t n;
+};
+
+/* "price lowers the reward by 0.12 for each unit [0.08, 0.16]." */
+void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_row *row);
+
+/* effects.csv, forest.svg and others, report.html. GBOSE_OK, GBOSE__EWRITE, GBOSE_ENOMEM. */
+int gbose__effects_write(const struct gbose__effects_table *t, const char *dir, gbose_error *err);
+
+#endif

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Logs: written, checked, converted, learned from, judged.
+source "$(dirname "$0")/lib.sh"
+
+world=gallery:shift=season,arms=4,dim=3
+"$gbose" simulate --world $world --learner gbose-auto:floor=0.2 --rounds 4000 --log a.jsonl
+"$gbose" simulate --world $world --learner gbose-auto:floor=0.2 --rounds 4000 --log b.jsonl.gz
+[[ $(wc -l <a.jsonl) == 4000 ]] || fail "simulate --log wrote $(wc -l <a.jsonl) lines"
+zcat b.jsonl.gz | cmp - a.jsonl || fail "packed and plain logs differ"
+expect_error 2 "one --world and one --learner" "$gbose" simulate --world $world paper --learner gbose --log x
+expect_error 2 "goes without --reps" "$gbose" simulate --world $world --learner gbose --reps 3 --log x
+
+# An honest log is fine; one with another log's probabilities is not.
+"$gbose" log check a.jsonl >checked || fail "log check of an honest log: $(cat checked)"
+grep -q "as drawn, as far" checked || fail "log check: $(cat checked)"
+sed 's/"pmf":\[[^]]*\]/"pmf":[0.25,0.25,0.25,0.25]/' a.jsonl >lies.jsonl
+! "$gbose" log check lies.jsonl >checked || fail "a log with wrong probabilities was taken for right"
+grep -q "NOT as drawn" checked || fail "log check: $(cat checked)"
+"$gbose" evaluate lies.jsonl --policy logged uniform | grep -q "^propensities: arms were not drawn as logged" || fail "evaluate does not say that a log lies"
+
+# Formats: what is converted there and back is the same.
+"$gbose" log convert a.jsonl --to dsjson --out a.dsjson
+[[ $(wc -l <a.dsjson) == 4000 ]] || fail "dsjson has $(wc -l <a.dsjson) lines"
+"$gbose" log convert a.jsonl --to csv --out a.csv
+"$gbose" log convert a.csv --out back.jsonl
+for log in a.jsonl a.dsjson back.jsonl; do # estimates that need no contexts: rounds, level, ips, snips
+    "$gbose" evaluate $log --policy logged uniform arm=2 --range -9,9 --out of >/dev/null
+    cut -d, -f1,2,8,11,12 of/policies.csv >$log.csv
+    cmp $log.csv a.jsonl.csv || fail "$log gives other estimates"
+done
+
+# Judging: which one is better is known, and the page is there.
+"$gbose" evaluate a.jsonl b.jsonl.gz --policy logged uniform --learner gbose-auto --range -9,9 --by id:1 --out judged >said
+grep -q "^uniform is worse than logged by .*valid at any time" said || fail "evaluate says: $(cat said)"
+grep -q "^gbose-auto is better than logged by" said || fail "evaluate says: $(cat said)"
+for file in report.html policies.csv curve.csv audit.csv difference.svg weights.svg support.svg audit.svg; do
+    [[ -s judged/$file ]] || fail "evaluate --out left no $file"
+done
+[[ $(wc -l <judged/policies.csv) == 4 ]] || fail "policies.csv"
+
+# One that cannot be judged, and one that peeks.
+"$gbose" simulate --world $world --learner gbose-auto --rounds 3000 --log narrow.jsonl
+"$gbose" evaluate narrow.jsonl --policy logged uniform --range -9,9 >said
+grep -q "cannot be said: .*could not have been played" said || fail "no word about support: $(cat said)"
+awk '{ arm = substr($0, index($0, "\"arm\":") + 6, 1); good = index($0, "\"r\":-") == 0;
+       list = ""; for (a = 0; a < 4; a++) list = list (a ? "," : "") ((good ? a == arm : a == (arm + 1) % 4) ? 1 : 0);
+       sub(/}$/, ",\"policies\":{\"cheat\":[" list "]}}"); print }' a.jsonl >peeking.jsonl
+"$gbose" evaluate peeking.jsonl --policy logged column:cheat | grep -q "^peek: column:cheat knows" || fail "peeking was not seen"
+
+# Learning, in two parts or at once, and replay.
+"$gbose" learn a.jsonl --learner gbose --out whole.state >/dev/null
+head -2000 a.jsonl >first.jsonl
+tail -2000 a.jsonl >second.jsonl
+"$gbose" learn first.jsonl --learner gbose --out half.state >/dev/null
+"$gbose" learn second.jsonl --from half.state --out both.state | grep -q "has learned 4000 rewards" || fail "learn --from"
+"$gbose" learn first.jsonl second.jsonl --learner gbose --out two.state >/dev/null
+cmp whole.state two.state || fail "two logs are not learned as one"
+"$gbose" evaluate a.jsonl --policy uniform greedy:whole.state state:whole.state | grep -q "greedy:whole.state is better than uniform" || fail "greedy"
+"$gbose" evaluate a.jsonl --policy logged --learner gbose-auto --replay 0.05 | grep -q "learned from .* of 4000 rounds" || fail "replay"
+expect_error 2 "take a smaller number" "$gbose" evaluate a.jsonl --policy logged --learner gbose-auto --replay 0.9
+
+# Effects: of a log, and of a trial.
+"$gbose" effects a.jsonl --out effects >said
+grep -q "^x0 .* for each unit" said || fail "effects: $(cat said)"
+[[ -s effects/report.html && -s effects/forest.svg && $(wc -l <effects/effects.csv) == 4 ]] || fail "effects --out"
+"$gbose" effects a.jsonl --x 1,0,-1 | grep -q "^1,0,-1" || fail "effects --x"
+awk 'BEGIN { srand(3); print "user,available,action,p,y,day"; for (u = 0; u < 40; u++) for (t = 0; t < 30; t++) { a = rand() < 0.6; print u "," (rand() < 0.9) "," a ",0.6," 2 + 0.5 * a + 2 * rand() - 1 "," t } }' >trial.csv
+"$gbose" effects trial.csv --wcls --unit user --arm action --probability p --reward y --controls day >said
+grep -q "^treatment raises the reward by 0.[45]" said || fail "wcls: $(cat said)"
+grep -q "^40 participants" said || fail "wcls: $(cat said)"
+
+# What is wrong is said with its line; --skip-bad goes on.
+{ head -3 a.jsonl; echo '{"arm":0,"pmf":[1],'; tail -3 a.jsonl; } >broken.jsonl
+expect_error 2 "broken.jsonl, line 4: column" "$gbose" evaluate broken.jsonl --policy logged
+"$gbose" evaluate broken.jsonl --policy logged --skip-bad --range -9,9 | grep -q "1 broken lines were skipped, the first: broken.jsonl, line 4" || fail "--skip-bad"
+expect_error 2 "no log is given" "$gbose" evaluate --policy uniform
+expect_error 2 "nothing is asked" "$gbose" evaluate a.jsonl
+expect_error 2 "unknown policy 'unifrom'" "$gbose" evaluate a.jsonl --policy unifrom
+expect_error 2 "did you mean 'gbose-auto'" "$gbose" evaluate a.jsonl --learner gbose-aut
+expect_error 2 "nowhere.jsonl" "$gbose" evaluate nowhere.jsonl --policy uniform
+expect_error 2 "--format must be" "$gbose" log check a.jsonl --format xml
+expect_error 2 "gbose log check or gbose log convert" "$gbose" log
+expect_error 2 "--out is missing" "$gbose" learn a.jsonl --learner gbose
+expect_error 2 "no contexts" "$gbose" learn a.csv --learner gbose --out x.state
+expect_error 2 "there is no column 'arm'" "$gbose" log check trial.csv
