@@ -14,24 +14,23 @@ from matplotlib.figure import Figure
 import gbose
 
 USERS, DAYS, POINTS = 400, 42, 5
-DAY = np.arange(DAYS)
-TRUE_EFFECT = {0: 0.442889 - 0.017908 * DAY, 1: 0.442889 + 0.101423 - 0.017908 * DAY}  # elsewhere; at home or work
-
-
-def context(day, place):
-    """The features of a suggestion, as the world lays them out: 1, the day, and the place."""
-    return np.stack([np.ones_like(day), day / DAYS, place * np.ones_like(day)], axis=-1) / np.sqrt(3)
+TRUE_EFFECT = [a - 0.017908 * np.arange(DAYS) for a in (0.442889, 0.442889 + 0.101423)]  # elsewhere; at home or work
+SCHEMA = gbose.Schema("""
+    action.send    flag             missing=off
+    user.day       number scale=42  missing=off
+    user.home      flag             missing=off
+    user.previous  number           missing=off
+    arm   = send  send*day  send*home
+    round = day  previous""")
 
 
 def main(path):
-    world = gbose.World("heartsteps", seed=1)
-    bandit = gbose.Bandit("gbose-auto", dim=world.dim, seed=1, round=2)
+    world, bandit = gbose.World("heartsteps", seed=1), gbose.Bandit("gbose-auto", schema=SCHEMA, seed=1)
     regret, previous = [], 0.0
     for t in range(USERS * DAYS * POINTS):
-        point = t % (DAYS * POINTS)
-        if point == 0:
-            previous = 0.0  # a new user
-        decision = bandit.decide(world.next().contexts, round=[point // POINTS / DAYS, previous])
+        day, contexts = t // POINTS % DAYS, world.next().contexts  # one arm only when a suggestion cannot be sent
+        user = {"day": day, "home": contexts[-1, 2] > 0, "previous": previous if t % (DAYS * POINTS) else 0.0}
+        decision = bandit.decide(actions=[{"send": send} for send in range(len(contexts))], user=user)
         previous, loss = world.play(decision.arm)
         bandit.learn(decision.ticket, previous)
         regret.append(loss)
@@ -41,12 +40,12 @@ def main(path):
 
     figure = Figure(figsize=(5.5, 3.8), layout="constrained")
     axes = figure.subplots()
-    for place, name in [(0, "elsewhere"), (1, "at home or work")]:
-        x = context(DAY.astype(float), float(place))
+    for home, name in [(0, "elsewhere"), (1, "at home or work")]:
+        x = np.vstack([SCHEMA.encode([{"send": 1}], user={"day": day, "home": home})[0] for day in range(DAYS)])
         effect, width = x @ bandit.coef, bandit.diagnose().residual * bandit.width(x)
-        (line,) = axes.plot(DAY, effect, label=f"{name}, learned")
-        axes.fill_between(DAY, effect - 2 * width, effect + 2 * width, color=line.get_color(), alpha=0.2, linewidth=0)
-        axes.plot(DAY, TRUE_EFFECT[place], color=line.get_color(), linestyle="--", label=f"{name}, true")
+        (line,) = axes.plot(effect, label=f"{name}, learned")
+        axes.fill_between(range(DAYS), effect - 2 * width, effect + 2 * width, color=line.get_color(), alpha=0.2)
+        axes.plot(TRUE_EFFECT[home], color=line.get_color(), linestyle="--", label=f"{name}, true")
     axes.axhline(0, color="gray", linewidth=0.5)
     axes.set(title="effect of a suggestion on log steps", xlabel="day")
     axes.legend(frameon=False, fontsize="small")

@@ -11,8 +11,13 @@ from matplotlib.figure import Figure
 
 import gbose
 
-VISITS, STORIES, TOPICS = 20_000, 8, 5
+VISITS, STORIES = 20_000, 8
 TASTE = np.array([0.6, 0.3, 0.0, -0.2, -0.5])  # how much a visitor likes each topic
+SCHEMA = gbose.Schema("""
+    action.topics  vector 5    # how much a story is about each topic
+    time.hour      cycle 24
+    arm   = topics             # what differs between stories
+    round = hour               # what moves all of them alike, as far as it is known""")
 
 
 def level(t):
@@ -22,30 +27,24 @@ def level(t):
 
 def play(learner):
     """Cumulative regret of a learner over all visits."""
-    rng = np.random.default_rng(1)
-    bandit = gbose.Bandit(learner, dim=TOPICS, seed=1)
-    regret = np.empty(VISITS)
+    rng, bandit, regret = np.random.default_rng(1), gbose.Bandit(learner, schema=SCHEMA, seed=1), np.empty(VISITS)
     for t in range(VISITS):
-        stories = rng.dirichlet(np.ones(TOPICS), size=STORIES)  # how much each story is about each topic
-        decision = bandit.decide(stories)
-        worth = stories @ TASTE
+        stories = [{"topics": topics} for topics in rng.dirichlet(np.ones(5), size=STORIES)]
+        decision = bandit.decide(actions=stories, time={"hour": 24 * t / 500})
+        worth = np.array([story["topics"] @ TASTE for story in stories])
         bandit.learn(decision.ticket, worth[decision.arm] + level(t) + 0.1 * rng.normal())
         regret[t] = worth.max() - worth[decision.arm]
     return regret.cumsum()
 
 
 def main(path):
-    curves = {}
-    for learner in ["gbose-auto", "lin-ts"]:
-        curves[learner] = play(learner)
-        print(f"{learner:10} regret {curves[learner][-1]:7.1f}")
-
-    figure = Figure(figsize=(9, 3.5), layout="constrained")
+    curves = {learner: play(learner) for learner in ["gbose-auto", "lin-ts"]}
+    figure, visits = Figure(figsize=(9, 3.5), layout="constrained"), np.arange(0, VISITS, 20)
     left, right = figure.subplots(1, 2)
-    visits = np.arange(0, VISITS, 20)
     left.plot(visits, [level(t) for t in visits], color="gray")
     left.set(title="what moves all stories alike", xlabel="visit")
     for learner, curve in curves.items():
+        print(f"{learner:10} regret {curve[-1]:7.1f}")
         right.plot(visits, curve[visits], label=learner)
     right.set(title="cumulative regret", xlabel="visit")
     right.legend(frameon=False)

@@ -1,7 +1,9 @@
-/* What the Python package adds to gbose.h and gbose_study.h: a decision in one call and one block of bytes. */
+/* What the Python package adds to the public headers: a decision in one call and one block of bytes, and features from
+ * dictionaries. */
 #ifndef GBOSE_PYTHON_GLUE_H
 #define GBOSE_PYTHON_GLUE_H
 
+#include <gbose_schema.h>
 #include <gbose_study.h>
 
 /* What a decision leaves behind: pmf (n_arms doubles), draws (8 bytes), ticket. */
@@ -23,5 +25,14 @@ static const int PY_NOT_YET = -1000;
  *   contexts  id() of a numpy array, which the caller holds. Getting at its memory through a buffer would cost more than
  *             deciding among a few arms. */
 int64_t py_decide(gbose *g, py_block *block, uintptr_t contexts, const double *round);
+
+/* gbose_encode() and gbose_fit_add() of a round that is made of Python's objects, given by their id():
+ *   scopes   a dictionary: "user", "time" and the like to dictionaries of features.
+ *   actions  a list: of each arm a dictionary of features, or its name, which is action.id.
+ *   rows     an array of doubles, n_arms x dim, and `round` one of the features of the round; 0: they are not wanted.
+ * None of them may change meanwhile. */
+int py_encode(const gbose_schema *schema, uintptr_t scopes, uintptr_t actions, uintptr_t rows,
+              uintptr_t round, gbose_error *err);
+int py_fit_add(gbose_fit *fit, uintptr_t scopes, uintptr_t actions, gbose_error *err);
 
 #endif

@@ -37,7 +37,7 @@ class BuildExtension(build_ext):
         subprocess.run(["cmake", "--build", str(work), "--target", "gbose_study_static", *jobs], check=True)
         source = Path(self.build_temp).resolve() / "_gbose.c"
         bindings.write(source, ROOT)
-        extension.sources = [str(source), "glue.c"]
+        extension.sources = [str(source), "glue.c", "features.c"]
         extension.include_dirs = [str(ROOT / "include"), str(HERE), numpy.get_include()]
         extension.extra_objects = [str(work / "libgbose_study.a")]
         super().build_extension(extension)

@@ -11,6 +11,7 @@ from ._bandit import Bandit, Decision, Decisions, Diagnosis, load
 from ._errors import Error
 from ._gbose import ffi as _ffi
 from ._gbose import lib as _lib
+from ._schema import Schema
 from ._study import Study, Summary, simulate
 from ._table import Info, Option, learners, worlds
 from ._world import Round, World
@@ -26,6 +27,7 @@ __all__ = [
     "Info",
     "Option",
     "Round",
+    "Schema",
     "Study",
     "Summary",
     "World",

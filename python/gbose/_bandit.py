@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._errors import Error, check, failure
 from ._gbose import ffi, lib
+from ._schema import Coef, Schema
 
 Array = NDArray[np.float64]
 Number = Union[int, float, str]
@@ -34,7 +35,7 @@ _learn = lib.gbose_learn
 
 def as_doubles(x: ArrayLike, what: str, shape: Sequence[int | None]) -> Array:
     """`x` as a C-contiguous array of float64: itself if it is one, else a copy. None in `shape` is any length."""
-    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):  # type: ignore[no-untyped-call]
+    if isinstance(x, np.ma.MaskedArray) and np.any(x.mask):
         raise Error(f"{what}: numbers are masked, and a learner needs all of them; fill them in: x.filled(value)")
     try:
         a = np.asarray(x)
@@ -173,6 +174,8 @@ class Bandit:
     learner  the name of a learner (gbose.learners() lists them), or a whole spec: "gbose:gamma=0.1"
     dim      the number of features of an arm
     seed     of its random numbers: the same seed and the same calls give the same bytes
+    schema   a Schema instead of dim: decide() then takes users and actions, coef has names, and the features of the round
+             are those of the schema
     options  of the learner, instead of writing them into the spec: gamma=0.1, lambda_=2
 
     >>> import gbose, numpy as np
@@ -193,24 +196,39 @@ class Bandit:
     the bandits of its parent, each as it was between two calls.
     """
 
-    __slots__ = ("_g", "_rooms", "_dim", "_lock", "_many", "_busy", "_why", "__weakref__")
+    __slots__ = ("_g", "_rooms", "_dim", "_lock", "_many", "_busy", "_why", "_schema", "__weakref__")
 
-    def __init__(self, learner: str = "gbose-auto", dim: int = 0, seed: int | None = None, **options: Number) -> None:
+    def __init__(
+        self,
+        learner: str = "gbose-auto",
+        dim: int = 0,
+        seed: int | None = None,
+        schema: Schema | None = None,
+        **options: Number,
+    ) -> None:
         out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
         if not isinstance(learner, str):
             raise TypeError(f"learner must be a str, not {type(learner).__name__}")
         if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)):
             raise TypeError(f"dim must be an int, not {type(dim).__name__}")
-        if not 1 <= dim < 2**48:
+        if schema is not None and not isinstance(schema, Schema):
+            raise TypeError(f"schema must be a Schema, not {type(schema).__name__}")
+        if schema is not None and dim not in (0, schema.dim):
+            raise Error(f"the schema has {schema.dim} columns; leave out dim={dim}")
+        if schema is None and not 1 <= dim < 2**48:
             raise Error(f"dim must be at least 1 and fit into memory, not {dim}")
         spec = make_spec(learner, {**options, "seed": seed})
         if "\0" in spec:
             raise Error("a spec cannot hold a zero byte", "ESPEC")
-        check(lib.gbose_new(out, spec.encode(), dim, err), err)
-        self._take(out[0])
+        if schema is None:
+            check(lib.gbose_new(out, spec.encode(), dim, err), err)
+        else:
+            check(lib.gbose_new_for(out, spec.encode(), schema._s, err), err)
+        self._take(out[0], schema)
 
-    def _take(self, g: Any) -> None:
+    def _take(self, g: Any, schema: Schema | None = None) -> None:
         self._g = ffi.gc(g, lib.gbose_free)
+        self._schema = schema
         self._why = "the bandit is closed"  # if it is
         self._rooms: list[tuple[Any, Any]] = []  # blocks for decisions that no call is using
         self._dim = lib.gbose_dim(g)
@@ -223,16 +241,24 @@ class Bandit:
 
     # ---- a round ----
 
-    def decide(self, contexts: ArrayLike, round: ArrayLike | None = None) -> Decision:
-        """Choose an arm.
+    def decide(
+        self, contexts: ArrayLike | None = None, round: ArrayLike | None = None, *, actions: Any = None, **scopes: Any
+    ) -> Decision:
+        """Choose an arm: of contexts, or, for a bandit with a schema, of actions.
 
         contexts  (n_arms, dim): the features of each arm. A C-contiguous array of float64 is used as it is; anything
                   else that numpy makes numbers of is copied. The number of arms may differ from round to round.
         round     (round_features,): features of the round, for a learner that has them ("gbose-auto:round=3"): what
                   moves the rewards of all arms alike, as far as it is known beforehand. They have no part in the
                   choice, but make the noise smaller.
+        actions   of each arm its features, and `scopes` those of the round, as Schema.encode() takes them:
+                  decide(user={"device": "ios"}, actions=[{"price": 3}, {"price": 5}], time={"hour": 14})
         """
+        if actions is not None or scopes:
+            contexts, round = self._encode(contexts, round, actions, scopes)
         if type(contexts) is not _ndarray:
+            if contexts is None:
+                raise TypeError("decide() needs contexts or, with a schema, actions")
             contexts = as_doubles(contexts, "contexts", (None, self._dim))
         features = _NULL if round is None else self._round(round)
         with self._lock:
@@ -250,6 +276,17 @@ class Bandit:
         if self._g and round is None and self.round_features:
             raise Error(f"this learner has {self.round_features} features of the round: decide(contexts, round)")
         raise self._failure(arm)
+
+    def _encode(self, contexts: Any, round: Any, actions: Any, scopes: dict[str, Any]) -> tuple[Array, Array | None]:
+        """Contexts and features of the round by the schema."""
+        if contexts is not None or round is not None:
+            raise Error("contexts are given, or actions; not both")
+        if self._schema is None:
+            raise Error("this bandit has no schema: Bandit(learner, schema=schema) decides among actions")
+        if actions is None:
+            raise Error("actions are missing: decide(actions=[...], user=...)")
+        rows, features = self._schema.encode(actions, **scopes)
+        return rows, features if self.round_features else None
 
     def _round(self, round: ArrayLike) -> Any:
         """Features of the round, for C."""
@@ -387,10 +424,16 @@ class Bandit:
 
     @property
     def coef(self) -> Array:
-        """The estimate of mu, a copy: (dim,)"""
+        """The estimate of mu, a copy: (dim,). With a schema, coef["action.price"] is that of a column."""
         with self._lock:
             g = self._open()
-            return np.frombuffer(ffi.buffer(lib.gbose_coef(g), 8 * self._dim), _FLOAT).copy()
+            mu = np.frombuffer(ffi.buffer(lib.gbose_coef(g), 8 * self._dim), _FLOAT).copy()
+        return mu if self._schema is None else Coef(mu, self._schema.columns)
+
+    @property
+    def schema(self) -> Schema | None:
+        """The schema that it was made or loaded with."""
+        return self._schema
 
     def width(self, x: ArrayLike) -> float | Array:
         """The uncertainty of x @ mu in units of the noise: a number for x of shape (dim,), an array for (n, dim)."""
@@ -513,13 +556,13 @@ class Bandit:
         self.close()
 
     def __copy__(self) -> Bandit:
-        return load(self.save())
+        return load(self.save(), self._schema)
 
     def __deepcopy__(self, memo: Any) -> Bandit:
-        return load(self.save())
+        return load(self.save(), self._schema)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return load, (self.save(),)
+        return load, (self.save(), self._schema)
 
     def __repr__(self) -> str:
         if not self._g:
@@ -599,8 +642,10 @@ def _within(number: int, limit: int, what: str) -> int:
     return int(number)
 
 
-def load(data: bytes) -> Bandit:
+def load(data: bytes, schema: Schema | None = None) -> Bandit:
     """Make a bandit from what Bandit.save() returned. It goes on where the saved one was, bit for bit.
+
+    schema  that it was made with; another one's state is refused. Without it the bandit takes contexts only.
 
     >>> import gbose
     >>> bandit = gbose.Bandit("lin-ts", dim=4, seed=3)
@@ -611,7 +656,10 @@ def load(data: bytes) -> Bandit:
         raise TypeError(f"a saved state is bytes, not {type(data).__name__}")
     out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
     data = bytes(data)
-    check(lib.gbose_load(out, data, len(data), err), err)
+    if schema is None:
+        check(lib.gbose_load(out, data, len(data), err), err)
+    else:
+        check(lib.gbose_load_for(out, data, len(data), schema._s, err), err)
     bandit: Bandit = Bandit.__new__(Bandit)
-    bandit._take(out[0])
+    bandit._take(out[0], schema)
     return bandit

@@ -5,9 +5,9 @@
     CobaLearner  predict, learn
 
 None of those packages is imported or needed. In them a round has one context, which all arms share; here every arm has
-features of its own. The adapters put the round's context (and a constant 1, unless constant=False) into a block of
-features for each arm, so each arm has coefficients of its own, n_arms times as many in all. What moves all arms of a
-round alike needs no features: it is v.
+features of its own. The adapters make a schema in which the round's context (and a constant 1, unless constant=False) is
+multiplied by which arm it is, so each arm has coefficients of its own, n_arms times as many in all. What moves all arms of
+a round alike needs no features: it is v.
 
 Learning needs to know how an arm was chosen. A reward for a context and an arm that the adapter itself chose is learned
 from the ticket of that choice. A row of history, chosen by something else, is used as follows:
@@ -29,11 +29,25 @@ from numpy.typing import ArrayLike
 
 from ._bandit import Array, Bandit, Number, as_doubles
 from ._errors import Error
+from ._schema import Schema
 
 __all__ = ["CobaLearner", "MABWiser", "OBPPolicy"]
 
 _LINEAR = {"lin-ts", "lin-ucb", "eps-greedy"}
 _MAX_PENDING = 100_000
+
+
+def _schema_for(arms: str, n_features: int, constant: bool = True) -> Schema:
+    """Each arm times a constant and the round's context. `arms` is what tells arms apart: a declaration."""
+    name = arms.split()[0]
+    terms = [name] * constant + [f"user.x*{name}"] * (n_features > 0)
+    context = f"user.x vector {n_features} missing=error" if n_features else ""
+    return Schema(f"{arms} missing=error\n{context}\narm = {' '.join(terms)}")
+
+
+def _labels(n: int) -> str:
+    """The declaration of n arms that are names only."""
+    return f"action.id category {', '.join(map(str, range(n)))} other=error"
 
 
 class _Blocks:
@@ -42,29 +56,18 @@ class _Blocks:
     def __init__(
         self, n_arms: int, n_features: int, learner: str, seed: int | None, constant: bool, options: dict[str, Number]
     ) -> None:
-        self.n_arms = n_arms
         self.n_features = n_features
-        self.constant = constant
-        self.block = n_features + constant
-        if not self.block:
+        if not n_features + constant:
             raise Error("without contexts the constant is all there is: leave out constant=False")
+        self.schema = _schema_for(_labels(n_arms), n_features, constant)
+        self.actions = [{"id": arm} for arm in range(n_arms)]
         self.linear = learner.split(":")[0] in _LINEAR
-        self.bandit = Bandit(learner, dim=n_arms * self.block, seed=seed, **options)
+        self.bandit = Bandit(learner, dim=self.schema.dim, schema=self.schema, seed=seed, **options)
         self.pending: OrderedDict[tuple[int, bytes], list[bytes]] = OrderedDict()
         self.learned = self.skipped = 0
 
-    def check(self, context: ArrayLike) -> Array:
-        return as_doubles(context, "context", (self.n_features,))
-
-    def rows(self, context: Array) -> Array:
-        """(n_arms, dim): the context in the block of each arm."""
-        full = np.append(context, 1.0) if self.constant else context
-        rows = np.zeros((self.n_arms, self.n_arms, self.block))
-        rows[np.arange(self.n_arms), np.arange(self.n_arms)] = full
-        return rows.reshape(self.n_arms, -1)
-
     def choose(self, context: Array) -> int:
-        decision = self.bandit.decide(self.rows(context))
+        decision = self.bandit.decide(actions=self.actions, user={"x": context})
         key = decision.arm, context.tobytes()
         self.pending.setdefault(key, []).append(decision.ticket)
         if len(self.pending) > _MAX_PENDING:
@@ -72,7 +75,7 @@ class _Blocks:
         return decision.arm
 
     def scores(self, context: Array) -> Array:
-        scores: Array = self.rows(context) @ self.bandit.coef
+        scores: Array = self.schema.encode(self.actions, user={"x": context})[0] @ self.bandit.coef
         return scores
 
     def learn(self, arm: int, reward: float, context: Array) -> None:
@@ -84,8 +87,8 @@ class _Blocks:
             if not tickets:
                 del self.pending[key]
         else:
-            rows = self.rows(context)
-            decision = self.bandit.decide(rows[arm : arm + 1] if self.linear else rows)
+            arms = self.actions[arm : arm + 1] if self.linear else self.actions
+            decision = self.bandit.decide(actions=arms, user={"x": context})
             if not self.linear and decision.arm != arm:
                 self.skipped += 1
                 return
@@ -131,7 +134,7 @@ class MABWiser:
         self._settings = (learner, seed, constant, options)
         self._index = {arm: i for i, arm in enumerate(self.arms)}
         self._core: _Blocks | None = None
-        Bandit(learner, dim=1, seed=seed, **options).close()  # a wrong learner is an error now, not later
+        Bandit(learner, dim=1, seed=seed, schema=None, **options).close()  # a wrong learner is an error now, not later
 
     @property
     def bandit(self) -> Bandit | None:
@@ -294,10 +297,11 @@ class CobaLearner:
         **options: Number,
     ) -> None:
         self._settings = (learner, seed, options)
-        self._features = features or self._products
+        self._features = features
+        self._schema: Schema | None = None  # made of the first round
         self._labels: dict[Hashable, int] = {}
         self._index = index
-        self._spec = Bandit(learner, dim=1, seed=seed, **options).spec
+        self._spec = Bandit(learner, dim=1, seed=seed, schema=None, **options).spec
         self.bandit: Bandit | None = None  # made when the number of features is known
 
     @property
@@ -317,30 +321,33 @@ class CobaLearner:
                 return [float(v) for v in values]
         return None
 
-    def _products(self, context: Any, actions: Sequence[Any]) -> Array:
+    def _rows(self, context: Any, actions: Sequence[Any]) -> Array:
+        """All products of (1, context) with the action."""
         shared = self._numbers(context)
         if shared is None:
             raise Error("a context must be None, a number or a sequence of numbers; else give features=")
         own = [self._numbers(a) for a in actions]
-        if any(a is None or len(a) < 2 for a in own):  # labels, or single numbers, which coba uses as labels
-            if not self._labels:
+        labels = any(a is None or len(a) < 2 for a in own)  # or single numbers, which coba uses as labels
+        if self._schema is None:
+            if labels:
                 self._labels = {a: i for i, a in enumerate(actions)}
+            arms = _labels(len(actions)) if labels else f"action.a vector {len(own[0] or [])}"
+            self._schema = _schema_for(arms, len(shared))
+        if labels:
             for a in actions:
                 if a not in self._labels:
                     raise Error(f"the action {a!r} was not among those of the first round; else give features=")
-            own = [list(np.eye(len(self._labels))[self._labels[a]]) for a in actions]
-        rows = [np.outer([1.0, *shared], a).ravel() for a in own if a is not None]
-        if len({len(row) for row in rows}) != 1:
-            raise Error("the actions of a round must have equally many features")
-        return np.stack(rows)
+            return self._schema.encode([{"id": self._labels[a]} for a in actions], user={"x": shared})[0]
+        return self._schema.encode([{"a": a} for a in own], user={"x": shared})[0]
 
     def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, float, dict[str, bytes]]:
         if not len(actions):
             raise Error("there must be actions to choose from")
-        rows = as_doubles(self._features(context, actions), "features", (len(actions), None))
+        make = self._features or self._rows
+        rows = as_doubles(make(context, actions), "features", (len(actions), None))
         if self.bandit is None:
             learner, seed, options = self._settings
-            self.bandit = Bandit(learner, dim=rows.shape[1], seed=seed, **options)
+            self.bandit = Bandit(learner, dim=rows.shape[1], schema=self._schema, seed=seed, **options)
         decision = self.bandit.decide(rows)
         action = decision.arm if self._index else actions[decision.arm]
         return action, decision.probability, {"ticket": decision.ticket}

@@ -129,7 +129,7 @@ def test_obp_replay(rng):
         action=actions,
         reward=np.array([reward_of(a, x, t, rng) for t, (a, x) in enumerate(zip(actions, contexts))]),
     )
-    policy = OBPPolicy(n_actions=3, dim=2, learner="gbose", random_state=1, gamma=1)
+    policy = OBPPolicy(n_actions=3, dim=2, random_state=1)
     selected = simulate_obp(policy, feedback)
     assert selected.shape == (6000, 1)
     matches = int((selected[:, 0] == actions).sum())
