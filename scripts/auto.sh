@@ -4,7 +4,7 @@
 #   worlds     gbose-auto beside the learners of the paper, each with the best of six widths, in 33 worlds: the
 #              table on standard output, and docs/figures/auto.svg                                  (20 minutes)
 #   spread     200 repetitions of gbose-auto and uniform in the same worlds: the worst run              (10 minutes)
-#   ablation   gbose-auto with one part of it taken out at a time                                    (10 minutes)
+#   ablation   gbose-auto with one part of it taken out at a time, by tests/auto_ablation.c            (5 minutes)
 # Seed 2 and 10 (spread: 200, ablation: 20) repetitions unless named. A study that was stopped goes on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -92,49 +92,7 @@ for world, of in runs.items():
 END
     ;;
 ablation)
-    out=results/auto-ablation-$seed
-    src=src/learners/gbose_auto.c
-    # name|learner|what is changed in gbose_auto.c
-    variants=(
-        'gbose-auto|gbose-auto|'
-        'baseline off|gbose-auto|s/rhat = clip(gbose__tracker_predict.*/rhat = 0, memset(bhat, 0, g->dim * sizeof *bhat);/'
-        'width fixed: 0.1 h|gbose-auto|s/return kappa \* sigma(g);/return 0.1 + 0 * kappa;/;s/^#define CALM .*/#define CALM 1e300/;s/^#define CALM_O .*/#define CALM_O 1e300/'
-        'no widening (u)|gbose-auto|s/^#define CALM .*/#define CALM 1e300/;s/^#define CALM_O .*/#define CALM_O 1e300/'
-        'no reaction|gbose-auto|s/^#define REACTION_MOST.*/#define REACTION_MOST 0.0/'
-        'equal weights|gbose-auto|s/^#define S_ROOM.*/#define S_ROOM 1e300/'
-        'lone survivors always (E only)|gbose-auto|s/^#define D_HIGH.*/#define D_HIGH 1e9/'
-        'lone survivors never (safe=1)|gbose-auto:safe=1|'
-    )
-    some=(paper:arms=2,dim=10 paper:arms=2,dim=10,shift=log-sine paper:arms=2,dim=10,shift=cos-best
-        paper:arms=10,dim=2 paper:arms=10,dim=2,shift=cos-best gallery:shift=zero,noise=1
-        gallery:shift=jumps gallery:shift=context-sine,contexts=blocks,arms=2,dim=10
-        krishnamurthy heartsteps)
-    printf '| |'; printf ' `%s` |' "${some[@]}"; echo
-    printf '|---|'; printf -- '---|%.0s' "${some[@]}"; echo
-    for variant in "${variants[@]}"; do
-        IFS='|' read -r name learner change <<<"$variant"
-        tree=$out/tree
-        rm -rf "$tree" && mkdir -p "$tree"
-        git ls-files -z -- CMakeLists.txt CMakePresets.json cmake src include | xargs -0 cp --parents -t "$tree"
-        sed -i "$change" "$tree/$src"
-        if [ -n "$change" ] && cmp -s "$src" "$tree/$src"; then
-            echo "auto.sh: '$name' changes nothing in $src" >&2
-            exit 1
-        fi
-        cmake -S "$tree" -B "$tree/build" -DCMAKE_BUILD_TYPE=Release -DGBOSE_TESTS=OFF -DGBOSE_EXAMPLES=OFF \
-            -DGBOSE_BENCH=OFF >/dev/null
-        cmake --build "$tree/build" --target gbose_cli -j2 >/dev/null 2>&1
-        "$tree/build/gbose" simulate --world "${some[@]}" --learner "$learner" --seed "$seed" --reps "${3:-20}" \
-            --out "$tree/study" >/dev/null
-        python3 - "$name" "$tree/study/runs.csv" <<'END'
-import csv, statistics, sys
-runs = {}
-for row in csv.DictReader(open(sys.argv[2], newline="")):
-    runs.setdefault(row["world"], []).append(float(row["regret"]))
-print(f"| {sys.argv[1]} | " + " | ".join(f"{statistics.median(r):.1f}" for r in runs.values()) + " |", flush=True)
-END
-    done
-    rm -rf "$out"
+    build/release/tests/auto_ablation "$seed" "${3:-20}"
     ;;
 *)
     sed -n '2,9s/^# \{0,1\}//p' "$0" >&2

@@ -3,7 +3,7 @@
 # exceed those recorded in instructions.csv by a tenth at most. Usage: instructions.sh GBOSE_BENCH COMPILER [--record]
 #
 # Figures are recorded for one version of a compiler; with another the test is skipped. After a change that makes a
-# round cheaper, or dearer for a good reason, run it with --record and commit the file.
+# round cheaper, or more expensive for a good reason, run it with --record and commit the file.
 set -euo pipefail
 bench=$1 compiler=$2
 file=$(dirname "$(realpath "$0")")/instructions.csv
@@ -18,14 +18,16 @@ counted() {
 
 # per_round ISA LEARNER ARMS DIM TRAINING: the difference of two runs, so that what comes before the rounds is left out
 per_round() {
-    local path=$work/$2-$3-$4-$5 few many
-    [[ -f $path ]] || echo "prepare $2:gamma=1 $3 $4 $5 $path" | "$bench" >/dev/null
+    local path=$work/$2-$3-$4-$5 spec=$2:gamma=1 few many
+    [[ $2 != gbose-auto ]] || spec=$2
+    [[ -f $path ]] || echo "prepare $spec $3 $4 $5 $path" | "$bench" >/dev/null
     few=$(counted "$path" "$1" 20)
     many=$(counted "$path" "$1" 120)
     echo $(((many - few) / 100))
 }
 
-shapes=("gbose 10 18 0" "gbose 100 50 2000" "semi-ts 10 18 0")
+shapes=("gbose 10 18 0" "gbose 100 50 2000" "semi-ts 10 18 0"
+    "gbose-auto 10 18 0" "gbose-auto 10 18 2000" "gbose-auto 10 90 0" "gbose-auto 10 90 2000")
 isas=(baseline)
 ! grep -qw avx2 /proc/cpuinfo || isas+=(avx2)
 

@@ -1,4 +1,4 @@
-/* gbose-auto:width=certified. The bound is that of src/learners/certified.h, and it holds at all times at once. */
+/* gbose-auto:width=certified. The bound is that of src/learners/auto/certified.h, and it holds at all times at once. */
 #include "support/check.h"
 #include "support/dense.h"
 #include "support/players.h"

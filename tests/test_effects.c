@@ -5,7 +5,7 @@
 
 #include "core/ridge.h"
 #include "gbose_log.h"
-#include "logs/baseline.h"
+#include "logs/level.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -60,11 +60,11 @@ struct kept {
 static void make_log(struct kept *kept, gbose_effects *f, gbose_effects *by_unit)
 {
     struct random random = {.state = 9};
-    struct gbose__baseline baseline;
+    struct gbose__level baseline;
     long double A[DIM][DIM] = {{0}}, g[DIM] = {0};
     double m[GBOSE__LANES] = {0}, lambda = 0;
 
-    assert_int_equal(gbose__baseline_init(&baseline, DIM), GBOSE_OK);
+    assert_int_equal(gbose__level_init(&baseline, DIM), GBOSE_OK);
     kept->n = 0;
     for (size_t t = 0; t < ROUNDS; t++) {
         double contexts[ARMS * DIM], pmf[ARMS], sum = 0, u = random_uniform(&random), best = -INFINITY,
@@ -106,11 +106,11 @@ static void make_log(struct kept *kept, gbose_effects *f, gbose_effects *by_unit
             X[i] = played[i] - mean[i];
             fit += X[i] * m[i];
         }
-        c = gbose__baseline_predict(&baseline, m, best);
+        c = gbose__level_predict(&baseline, m, best);
         for (size_t i = 0; i < DIM; i++)
             c += mean[i] * m[i];
         y = row.reward - c;
-        gbose__baseline_learn(&baseline, m, best, played, row.reward);
+        gbose__level_learn(&baseline, m, best, played, row.reward);
         assert_int_equal(gbose_effects_add(f, &row, NULL), GBOSE_OK);
         assert_int_equal(gbose_effects_add(by_unit, &row, NULL), GBOSE_OK);
         if (t < WARM_UP)
@@ -134,7 +134,7 @@ static void make_log(struct kept *kept, gbose_effects *f, gbose_effects *by_unit
                 m[i] = (double)right[i];
         }
     }
-    gbose__baseline_clear(&baseline);
+    gbose__level_clear(&baseline);
 }
 
 static void effects_match_definitions(void **state)

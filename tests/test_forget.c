@@ -1,41 +1,14 @@
 /* forget: evidence is discounted exactly, and the prior does not vanish. The learners' tests compare whole runs
  * with an oracle that knows when each coordinate of the prior is put back; nothing here does. */
 #include "support/check.h"
-#include "support/dense.h"
+#include "support/players.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "gbose.h"
 
 enum { DIM = 4 };
-
-/* B from widths alone: the entries of B^-1 by polarisation, then elimination. */
-static void read_B(const gbose *g, size_t dim, long double *B)
-{
-    struct dense inverse;
-
-    dense_init(&inverse, dim, 1, 1);
-    for (size_t i = 0; i < dim; i++) {
-        inverse.prior[i] = 0;
-        for (size_t j = 0; j < dim; j++) {
-            double sum[DIM] = {0}, difference[DIM] = {0};
-            long double s, t;
-
-            sum[i] += 1;
-            sum[j] += 1;
-            difference[i] += 1;
-            difference[j] -= 1;
-            s = gbose_width(g, sum);
-            t = gbose_width(g, difference);
-            inverse.evidence[i * dim + j] = (s * s - t * t) / 4;
-        }
-    }
-    dense_solve(&inverse);
-    memcpy(B, inverse.inverse, dim * dim * sizeof *B);
-    dense_clear(&inverse);
-}
 
 /* Two learners of as many rewards: one sees contexts, one sees zeros, so that its B is the prior alone. The
  * difference is the sum of rho^age x x'. */

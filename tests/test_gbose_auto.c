@@ -1,7 +1,6 @@
 /* gbose-auto: free of bias whatever the shift does, and fit for numbers of any legal size. */
 #include "support/any_world.h"
 #include "support/check.h"
-#include "support/dense.h"
 #include "support/players.h"
 #include "support/stats.h"
 
@@ -9,37 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "learners/learner.h"
-
 enum { D = 3, ARMS = 4 };
 
 /* ---- unbiased ---- */
-
-/* B, from the widths of its regression. */
-static void read_B(const gbose *g, long double *B)
-{
-    struct dense inverse;
-
-    dense_init(&inverse, D, 1, 1);
-    for (size_t i = 0; i < D; i++) {
-        inverse.prior[i] = 0;
-        for (size_t j = 0; j < D; j++) {
-            double sum[D] = {0}, difference[D] = {0};
-            long double s, t;
-
-            sum[i] += 1;
-            sum[j] += 1;
-            difference[i] += 1;
-            difference[j] -= 1;
-            s = gbose__ridge_width(&g->fit[0], sum, D);
-            t = gbose__ridge_width(&g->fit[0], difference, D);
-            inverse.evidence[i * D + j] = (s * s - t * t) / 4;
-        }
-    }
-    dense_solve(&inverse);
-    memcpy(B, inverse.inverse, D * D * sizeof *B);
-    dense_clear(&inverse);
-}
 
 /* The shift knows the contexts, the past, the estimate and the probabilities of the arms; all but the draw. */
 static double hostile_shift(const gbose *g, const gbose_decision *d, const double *contexts, double last,
@@ -119,7 +90,7 @@ static void play_for_score(long double *score, const struct run *run, int rep)
             *due = pending[--n];
         }
     }
-    read_B(g, B);
+    read_B(g, D, B);
     for (size_t i = 0; i < D; i++) {
         score[i] = 2.5L * mu[i];
         for (size_t j = 0; j < D; j++)

@@ -12,7 +12,7 @@
  *
  * and this list, as bytes, is the ticket. So learning, saving, loading, merging and growing are the same code for all.
  * A learner that keeps more than regressions declares a note (words that stand behind the terms in its tickets) and a
- * state (a row of doubles that is saved and loaded), and says itself what they mean: gbose_auto.c does.
+ * state (a row of doubles that is saved and loaded), and says itself what they mean: learners/auto/ does.
  *
  * A round goes through prepare, decide, the floor, the draw and explain (round.c, ticket.c). What prepare computes is a
  * function of the learner and the input alone, and explain uses nothing else, so that it can be asked about a decision

@@ -7,7 +7,7 @@
  *     H = sum X X' e^2                                        what the noise adds up to
  *     Var(x'mu) = x'A^-1 H A^-1 x                             the sandwich
  *
- *   c    the baseline (logs/baseline.h) plus the mean of b'm by p
+ *   c    the baseline (logs/level.h) plus the mean of b'm by p
  *   m    a ridge regression on earlier rounds, the same sums with a prior
  *   e    the first EARLY rounds are kept, and their residuals are by the final estimate, divided by 1 -
  *        X'A^-1 X (the HC3 of MacKinnon and White, 1985): m is not yet good when they come. Later e = y -
@@ -27,7 +27,7 @@
 #include "core/ridge.h"
 #include "core/stats.h"
 #include "gbose_log.h"
-#include "logs/baseline.h"
+#include "logs/level.h"
 #include "logs/sequences.h"
 #include "logs/solve.h"
 #include "logs/units.h"
@@ -48,7 +48,7 @@ struct early {
 struct gbose_effects {
     size_t dim, stride;
     int by_unit;
-    struct gbose__baseline baseline;
+    struct gbose__level baseline;
     struct gbose__ridge m; /* dim 0 until the first X that is not zero */
     struct gbose__units units;
     double *memory;
@@ -80,7 +80,7 @@ int gbose_effects_new(gbose_effects **out, size_t dim, int by_unit, gbose_error 
     f->by_unit = by_unit != 0;
     f->memory = gbose__alloc(2 * size + (4 + EARLY) * stride, sizeof(double));
     f->early = gbose__alloc(EARLY, sizeof *f->early);
-    if (!f->memory || !f->early || gbose__baseline_init(&f->baseline, dim)) {
+    if (!f->memory || !f->early || gbose__level_init(&f->baseline, dim)) {
         gbose__free(f->early);
         gbose__free(f->memory);
         gbose__free(f);
@@ -102,7 +102,7 @@ void gbose_effects_free(gbose_effects *f)
 {
     if (!f)
         return;
-    gbose__baseline_clear(&f->baseline);
+    gbose__level_clear(&f->baseline);
     if (f->m.dim)
         gbose__ridge_clear(&f->m);
     gbose__units_clear(&f->units);
@@ -250,8 +250,8 @@ int gbose_effects_add(gbose_effects *f, const gbose_logged *row, gbose_error *er
     best = gbose__dot(f->context, m, f->stride);
     for (size_t a = 1; a < row->n_arms; a++)
         best = fmax(best, gbose__dot(f->context + a * f->stride, m, f->stride));
-    y = row->reward - gbose__baseline_predict(&f->baseline, m, best) - gbose__dot(f->mean, m, f->stride);
-    gbose__baseline_learn(&f->baseline, m, best, b, row->reward);
+    y = row->reward - gbose__level_predict(&f->baseline, m, best) - gbose__dot(f->mean, m, f->stride);
+    gbose__level_learn(&f->baseline, m, best, b, row->reward);
     f->rounds++;
     if (!informative || f->rounds <= WARM_UP)
         return GBOSE_OK;

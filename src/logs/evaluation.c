@@ -2,7 +2,7 @@
  *
  * In each round, before its reward is looked at, earlier rounds give
  *
- *     q(a) = c + b_a'theta      c: the baseline (logs/baseline.h), theta: centred least squares with a ridge
+ *     q(a) = c + b_a'theta      c: the baseline (logs/level.h), theta: centred least squares with a ridge
  *
  * or, where no features are logged, c plus what an arm's label has given more than others. Policies are then
  * compared by
@@ -21,8 +21,8 @@
 #include "core/memory.h"
 #include "core/ridge.h"
 #include "gbose_log.h"
-#include "logs/baseline.h"
 #include "logs/estimators.h"
+#include "logs/level.h"
 #include "logs/sequences.h"
 #include "logs/support.h"
 
@@ -53,7 +53,7 @@ struct gbose_evaluation {
     struct policy *policy;
     int in_range;
     struct gbose__audit audit;
-    struct gbose__baseline baseline;
+    struct gbose__level baseline;
     struct gbose__ridge theta; /* dim 0 until the first round, which sets its scale */
     struct offset *offset;     /* as many as audit.n_arm */
     size_t n_offset;
@@ -111,7 +111,7 @@ int gbose_evaluation_new(gbose_evaluation **out, size_t n_policies, size_t dim,
     e->dim = dim;
     e->in_range = 1;
     e->policy = gbose__alloc(n_policies, sizeof *e->policy);
-    if (!e->policy || gbose__baseline_init(&e->baseline, dim ? dim : 1)) {
+    if (!e->policy || gbose__level_init(&e->baseline, dim ? dim : 1)) {
         gbose__free(e->policy);
         gbose__free(e);
         return gbose__fail(err, GBOSE_ENOMEM, "out of memory for %zu policies and %zu features", n_policies,
@@ -126,7 +126,7 @@ void gbose_evaluation_free(gbose_evaluation *e)
     if (!e)
         return;
     gbose__audit_clear(&e->audit);
-    gbose__baseline_clear(&e->baseline);
+    gbose__level_clear(&e->baseline);
     if (e->theta.dim)
         gbose__ridge_clear(&e->theta);
     gbose__free(e->offset);
@@ -283,7 +283,7 @@ static double predict(gbose_evaluation *e, const gbose_logged *row, double *best
     *best = e->score[0];
     for (size_t a = 1; a < row->n_arms; a++)
         *best = e->score[a] > *best ? e->score[a] : *best;
-    c = gbose__baseline_predict(&e->baseline, e->dim ? e->theta.mu : none, *best);
+    c = gbose__level_predict(&e->baseline, e->dim ? e->theta.mu : none, *best);
     for (size_t a = 0; a < row->n_arms; a++)
         e->q[a] = c + e->score[a];
     return c;
@@ -299,14 +299,14 @@ static void learn(gbose_evaluation *e, const gbose_logged *row, double c, double
     if (!e->dim) {
         struct offset *offset = e->offset + label_of(row, row->arm);
 
-        gbose__baseline_learn(&e->baseline, none, best, none, row->reward - e->score[row->arm]);
+        gbose__level_learn(&e->baseline, none, best, none, row->reward - e->score[row->arm]);
         if (settled) {
             offset->n++;
             offset->sum += row->reward - c;
         }
         return;
     }
-    gbose__baseline_learn(&e->baseline, e->theta.mu, best, b, row->reward);
+    gbose__level_learn(&e->baseline, e->theta.mu, best, b, row->reward);
     if (!settled)
         return;
     memset(x, 0, e->baseline.stride * sizeof *x);

@@ -7,6 +7,7 @@
 
 #include "core/bytes.h"
 #include "learners/learner.h"
+#include "support/dense.h"
 
 double random_between(struct random *rng, double low, double high)
 {
@@ -371,4 +372,30 @@ void assert_same_estimates(const gbose *a, const gbose *b, double tolerance)
             x[i] = random_between(&rng, -1, 1);
         check_same(gbose_width(a, x), gbose_width(b, x), tolerance);
     }
+}
+
+void read_B(const gbose *g, size_t dim, long double *B)
+{
+    struct dense inverse;
+
+    assert_in_range(dim, 1, MAX_DIM);
+    dense_init(&inverse, dim, 1, 1);
+    for (size_t i = 0; i < dim; i++) {
+        inverse.prior[i] = 0;
+        for (size_t j = 0; j < dim; j++) {
+            double sum[MAX_DIM] = {0}, difference[MAX_DIM] = {0};
+            long double s, t;
+
+            sum[i] += 1;
+            sum[j] += 1;
+            difference[i] += 1;
+            difference[j] -= 1;
+            s = gbose__ridge_width(&g->fit[0], sum, dim);
+            t = gbose__ridge_width(&g->fit[0], difference, dim);
+            inverse.evidence[i * dim + j] = (s * s - t * t) / 4;
+        }
+    }
+    dense_solve(&inverse);
+    memcpy(B, inverse.inverse, dim * dim * sizeof *B);
+    dense_clear(&inverse);
 }

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learners/trackers.h"
+#include "learners/auto/tracker.h"
+
+#define PRIOR 0.1 /* as in tuning.h */
 
 enum { DIM = 3, STRIDE = 8, ROUND = 3, OUTPUTS = 1 + DIM, MAX_Q = 4 };
 
@@ -18,7 +20,7 @@ struct oracle {
 };
 
 /* Which features each tracker has, spelled out: those of the table in the order of the header's enum. */
-static size_t select_features(size_t k, const double *phi, long double *x)
+static size_t select_features(size_t k, const double *features, long double *x)
 {
     static const size_t which[][MAX_Q] = {{2}, {0, 1}, {0, 1}, {3, 4, 5}, {3, 4, 5}, {0, 3, 4, 5}};
     static const size_t counts[] = {1, 2, 2, 3, 3, 4};
@@ -26,14 +28,14 @@ static size_t select_features(size_t k, const double *phi, long double *x)
     if (k < 4)
         return 0;
     for (size_t i = 0; i < counts[k - 4]; i++)
-        x[i] = phi[which[k - 4][i]];
+        x[i] = features[which[k - 4][i]];
     return counts[k - 4];
 }
 
 static void oracle_init(struct oracle *o, size_t k)
 {
     static const long double forgets[] = {1, 0.995, 0.85, 0.5, 0.99, 0.998, 0.98, 1, 0.99, 0.998};
-    const double none[GBOSE__MAX_PHI] = {0};
+    const double none[GBOSE__MAX_FEATURES] = {0};
     long double x[MAX_Q];
 
     memset(o, 0, sizeof *o);
@@ -41,14 +43,14 @@ static void oracle_init(struct oracle *o, size_t k)
     o->forget = (double)forgets[k];
     o->q = select_features(k, none, x);
     for (size_t i = 0; i < o->q; i++)
-        o->prior[i] = GBOSE__TRACKER_PRIOR;
+        o->prior[i] = PRIOR;
 }
 
-static void oracle_learn(struct oracle *o, const double *phi, double reward, const double *b)
+static void oracle_learn(struct oracle *o, const double *features, double reward, const double *b)
 {
     long double x[MAX_Q] = {0}, f = o->forget;
 
-    select_features(o->k, phi, x);
+    select_features(o->k, features, x);
     o->n = f * o->n + 1;
     for (size_t c = 0; c < OUTPUTS; c++) {
         long double target = c ? b[c - 1] : reward;
@@ -63,18 +65,18 @@ static void oracle_learn(struct oracle *o, const double *phi, double reward, con
     }
     for (size_t i = 0; i < o->q; i++)
         o->prior[i] *= f;
-    for (size_t i = 0; i < o->q && o->prior[o->turn] <= 0.9L * GBOSE__TRACKER_PRIOR; i++) {
-        o->prior[o->turn] = GBOSE__TRACKER_PRIOR;
+    for (size_t i = 0; i < o->q && o->prior[o->turn] <= 0.9L * PRIOR; i++) {
+        o->prior[o->turn] = PRIOR;
         o->turn = (o->turn + 1) % o->q;
     }
 }
 
-static void oracle_predict(const struct oracle *o, const double *phi, long double *out)
+static void oracle_predict(const struct oracle *o, const double *features, long double *out)
 {
     long double x[MAX_Q] = {0};
     struct dense m;
 
-    select_features(o->k, phi, x);
+    select_features(o->k, features, x);
     for (size_t c = 0; c < OUTPUTS; c++) {
         out[c] = o->out[c] / o->n;
         if (!o->q)
@@ -101,39 +103,38 @@ struct world {
 
 static void begin(struct world *w)
 {
-    w->t = (struct gbose__trackers){DIM, ROUND, calloc(gbose__trackers_size(DIM, ROUND), sizeof(double))};
-    assert_non_null(w->t.at);
+    double *at = calloc(gbose__trackers_size(DIM, ROUND), sizeof(double));
+
+    assert_non_null(at);
+    gbose__trackers_view(&w->t, &gbose__tuning_default, DIM, ROUND, at);
     gbose__trackers_init(&w->t);
-    w->count = gbose__trackers_count(ROUND);
+    w->count = w->t.count;
     assert_int_equal(w->count, 10);
     for (size_t k = 0; k < w->count; k++) {
         oracle_init(&w->oracle[k], k);
-        assert_int_equal(gbose__tracker_at(&w->t, k).q, w->oracle[k].q);
-        assert_true(gbose__tracker_at(&w->t, k).forget == (double)w->oracle[k].forget);
+        assert_int_equal(w->t.tracker[k].q, w->oracle[k].q);
+        assert_true(w->t.tracker[k].forget == (double)w->oracle[k].forget);
     }
 }
 
-static void learn(struct world *w, const double *phi, double reward, const double *b)
+static void learn(struct world *w, const double *features, double reward, const double *b)
 {
-    struct gbose__tracker v = gbose__tracker_at(&w->t, 0);
-
-    for (; v.k < w->count; gbose__tracker_next(&w->t, &v)) {
+    for (size_t k = 0; k < w->count; k++) {
         double scratch[STRIDE];
 
-        gbose__tracker_learn(&v, phi, reward, b, scratch);
-        oracle_learn(&w->oracle[v.k], phi, reward, b);
+        gbose__tracker_learn(&w->t.tracker[k], features, reward, b, scratch);
+        oracle_learn(&w->oracle[k], features, reward, b);
     }
 }
 
-static void compare(const struct world *w, const double *phi, double scale, double tolerance)
+static void compare(const struct world *w, const double *features, double scale, double tolerance)
 {
     assert_true(gbose__trackers_are_sane(&w->t));
     for (size_t k = 0; k < w->count; k++) {
         long double expected[OUTPUTS];
-        struct gbose__tracker v = gbose__tracker_at(&w->t, k);
-        double bhat[STRIDE], rhat = gbose__tracker_predict(&v, phi, bhat);
+        double bhat[STRIDE], rhat = gbose__tracker_predict(&w->t.tracker[k], features, bhat);
 
-        oracle_predict(&w->oracle[k], phi, expected);
+        oracle_predict(&w->oracle[k], features, expected);
         assert_that(fabsl(rhat - expected[0]) <= scale * tolerance, "tracker %zu: %.17g, not %.17Lg", k, rhat,
                     expected[0]);
         for (size_t i = 0; i < DIM; i++)
@@ -142,27 +143,27 @@ static void compare(const struct world *w, const double *phi, double scale, doub
     }
 }
 
-static void draw(struct random *r, double *phi, double *b)
+static void draw(struct random *r, double *features, double *b)
 {
-    for (size_t i = 0; i < GBOSE__PHI_ROUND + ROUND; i++)
-        phi[i] = random_normal(r) * (1 + (double)i) / 3 + 0.7;
+    for (size_t i = 0; i < GBOSE__FEATURE_ROUND + ROUND; i++)
+        features[i] = random_normal(r) * (1 + (double)i) / 3 + 0.7;
     for (size_t i = 0; i < DIM; i++)
-        b[i] = 0.4 * phi[i] - 0.3 * phi[3 + i] + random_normal(r);
+        b[i] = 0.4 * features[i] - 0.3 * features[3 + i] + random_normal(r);
 }
 
 static void predictions_are_those_of_least_squares(void **state)
 {
     struct random r = {71};
     struct world w;
-    double phi[GBOSE__MAX_PHI], b[STRIDE] = {0};
+    double features[GBOSE__MAX_FEATURES], b[STRIDE] = {0};
 
     (void)state;
     begin(&w);
     for (int t = 0; t < 600; t++) {
-        draw(&r, phi, b);
+        draw(&r, features, b);
         if (t)
-            compare(&w, phi, 10, 1e-11);
-        learn(&w, phi, 5 + 2 * phi[0] - phi[4] + random_normal(&r), b);
+            compare(&w, features, 10, 1e-11);
+        learn(&w, features, 5 + 2 * features[0] - features[4] + random_normal(&r), b);
     }
     free(w.t.at);
 }
@@ -173,21 +174,21 @@ static void useless_features_do_no_harm_for_long(void **state)
 {
     struct random r = {72};
     struct world w;
-    double phi[GBOSE__MAX_PHI] = {0}, b[STRIDE] = {0};
+    double features[GBOSE__MAX_FEATURES] = {0}, b[STRIDE] = {0};
 
     (void)state;
     begin(&w);
     for (int t = 1; t <= 200000; t++) {
-        phi[GBOSE__PHI_BEST] = random_normal(&r);
-        phi[GBOSE__PHI_ROOT] = t % 5000 ? 0 : 8;
-        phi[GBOSE__PHI_ROUND] = 1;
-        phi[GBOSE__PHI_ROUND + 1] = random_normal(&r);
-        phi[GBOSE__PHI_ROUND + 2] = phi[GBOSE__PHI_ROUND + 1];
+        features[GBOSE__FEATURE_BEST] = random_normal(&r);
+        features[GBOSE__FEATURE_ROOT] = t % 5000 ? 0 : 8;
+        features[GBOSE__FEATURE_ROUND] = 1;
+        features[GBOSE__FEATURE_ROUND + 1] = random_normal(&r);
+        features[GBOSE__FEATURE_ROUND + 2] = features[GBOSE__FEATURE_ROUND + 1];
         for (size_t i = 0; i < DIM; i++)
-            b[i] = 1e3 + phi[0] + random_normal(&r);
-        learn(&w, phi, 1e3 + 3 * phi[0] + random_normal(&r), b);
+            b[i] = 1e3 + features[0] + random_normal(&r);
+        learn(&w, features, 1e3 + 3 * features[0] + random_normal(&r), b);
         if (t % 40000 == 0 || t == 5003)
-            compare(&w, phi, 1e3, 1e-9);
+            compare(&w, features, 1e3, 1e-9);
     }
     free(w.t.at);
 }
@@ -195,14 +196,15 @@ static void useless_features_do_no_harm_for_long(void **state)
 static void there_is_room_for_all(void **state)
 {
     double *at = calloc(gbose__trackers_size(DIM, GBOSE__MAX_ROUND), sizeof(double));
-    struct gbose__trackers t = {DIM, GBOSE__MAX_ROUND, at};
+    struct gbose__trackers t;
     size_t numbers = 0;
 
     (void)state;
     assert_non_null(at);
-    for (size_t k = 0; k < gbose__trackers_count(t.round); k++)
-        numbers += 1 + gbose__tracker_at(&t, k).q;
-    assert_in_range(numbers, 1, GBOSE__MAX_SEEN);
+    gbose__trackers_view(&t, &gbose__tuning_default, DIM, GBOSE__MAX_ROUND, at);
+    for (size_t k = 0; k < t.count; k++)
+        numbers += 1 + t.tracker[k].q;
+    assert_in_range(numbers, 1, GBOSE__MAX_ALONG);
     free(at);
 }
 
@@ -212,37 +214,37 @@ static void slopes_are_those_of_the_predictions(void **state)
     const double mu[STRIDE] = {0.7, -1.3, 0.4}, step = 1e-6;
     struct random r = {73};
     struct world w;
-    double phi[GBOSE__MAX_PHI] = {0}, b[STRIDE] = {0};
+    double features[GBOSE__MAX_FEATURES] = {0}, b[STRIDE] = {0};
 
     (void)state;
     begin(&w);
     for (int t = 1; t <= 500; t++) {
-        for (size_t i = 0; i < GBOSE__PHI_ROUND + ROUND; i++)
-            phi[i] = random_normal(&r);
-        phi[GBOSE__PHI_ROOT] = sqrt(fabs(phi[GBOSE__PHI_BEST]));
+        for (size_t i = 0; i < GBOSE__FEATURE_ROUND + ROUND; i++)
+            features[i] = random_normal(&r);
+        features[GBOSE__FEATURE_ROOT] = sqrt(fabs(features[GBOSE__FEATURE_BEST]));
         for (size_t i = 0; i < DIM; i++)
-            b[i] = 2 * phi[GBOSE__PHI_BEST] + random_normal(&r);
-        learn(&w, phi, 3 * phi[GBOSE__PHI_BEST] - 2 * phi[GBOSE__PHI_ROOT] + random_normal(&r), b);
+            b[i] = 2 * features[GBOSE__FEATURE_BEST] + random_normal(&r);
+        learn(&w, features,
+              3 * features[GBOSE__FEATURE_BEST] - 2 * features[GBOSE__FEATURE_ROOT] + random_normal(&r), b);
     }
     for (size_t k = 0; k < w.count; k++)
         for (double best = -1.7; best < 2; best += 3.1) {
-            struct gbose__tracker v = gbose__tracker_at(&w.t, k);
-            double value[2], bhat[STRIDE], seen[GBOSE__MAX_SEEN], slope, numeric, baseline;
+            const struct gbose__tracker *v = &w.t.tracker[k];
+            double value[2], bhat[STRIDE], along[GBOSE__MAX_ALONG], slope, numeric, baseline;
 
             for (int side = 0; side < 2; side++) {
-                phi[GBOSE__PHI_BEST] = best + (side ? step : -step);
+                features[GBOSE__FEATURE_BEST] = best + (side ? step : -step);
                 /* what the slope's root is that of: it is kept from zero by 0.01 */
-                phi[GBOSE__PHI_ROOT] = sqrt(fabs(phi[GBOSE__PHI_BEST]) + 0.01);
-                value[side] = gbose__tracker_predict(&v, phi, bhat);
+                features[GBOSE__FEATURE_ROOT] = sqrt(fabs(features[GBOSE__FEATURE_BEST]) + 0.01);
+                value[side] = gbose__tracker_predict(v, features, bhat);
                 for (size_t i = 0; i < DIM; i++)
                     value[side] -= bhat[i] * mu[i];
             }
-            gbose__trackers_see(&w.t, seen, mu);
-            baseline = gbose__tracker_baseline(
-                &v, phi, seen + (size_t)(v.bbar - gbose__tracker_at(&w.t, 0).bbar) / STRIDE);
+            gbose__trackers_along(&w.t, along, mu);
+            baseline = gbose__tracker_baseline(v, features, along + (size_t)(v->bbar - w.t.rows) / STRIDE);
             assert_true(fabs(baseline - value[1]) <= 1e-12 * (1 + fabs(baseline)));
-            phi[GBOSE__PHI_BEST] = best;
-            slope = gbose__tracker_slope(&v, phi, mu);
+            features[GBOSE__FEATURE_BEST] = best;
+            slope = gbose__tracker_slope(v, features, mu);
             numeric = (value[1] - value[0]) / (2 * step);
             assert_that(fabs(slope - numeric) <= 1e-6 * (1 + fabs(numeric)), "tracker %zu at %g: %g, not %g",
                         k, best, slope, numeric);
@@ -255,18 +257,18 @@ static void numbers_of_any_size_stay_finite(void **state)
 {
     struct random r = {73};
     struct world w;
-    double phi[GBOSE__MAX_PHI], b[STRIDE] = {0};
+    double features[GBOSE__MAX_FEATURES], b[STRIDE] = {0};
 
     (void)state;
     begin(&w);
     for (int t = 0; t < 3000; t++) {
         double scale = t % 7 ? 1e-100 : 1e120;
 
-        for (size_t i = 0; i < GBOSE__PHI_ROUND + ROUND; i++)
-            phi[i] = random_below(&r, 2) ? 8 : -8;
+        for (size_t i = 0; i < GBOSE__FEATURE_ROUND + ROUND; i++)
+            features[i] = random_below(&r, 2) ? 8 : -8;
         for (size_t i = 0; i < DIM; i++)
             b[i] = random_below(&r, 2) ? scale : -scale;
-        learn(&w, phi, random_below(&r, 2) ? scale : -scale, b);
+        learn(&w, features, random_below(&r, 2) ? scale : -scale, b);
         assert_true(gbose__trackers_are_sane(&w.t));
     }
     free(w.t.at);

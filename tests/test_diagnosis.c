@@ -1,4 +1,4 @@
-/* What gbose_diagnose() reports, against its definition in learners/watch.h: sums over all rounds, matrices formed and
+/* What gbose_diagnose() reports, against its definition in learners/auto/diagnosis.h: sums over all rounds, matrices formed and
  * solved in long double. */
 #include "support/check.h"
 #include "support/dense.h"
@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learners/watch.h"
+#include "learners/auto/diagnosis.h"
 
 enum { DIM = 4, MOST = 600 };
 
 struct seen {
-    struct gbose__watched round;
+    struct gbose__diagnosis_round round;
     double b[8], x[DIM], target; /* the term of the orthogonal regression is (w, w target, x) */
 };
 
@@ -39,33 +39,34 @@ static void make_rounds(struct random *r, double shift)
         s->round.reward = v + noise;
         for (size_t i = 0; i < DIM; i++)
             s->round.reward += mu[i] * s->b[i];
-        s->round.b = s->b;
+        s->round.context = s->b;
         s->round.shift = v + noise;
         s->round.residual = noise + 0.05 * random_normal(r);
         s->round.coin = random_below(r, 3) == 0;
-        s->round.w = 0.3 + 0.7 * random_uniform(r);
+        s->round.weight = 0.3 + 0.7 * random_uniform(r);
         s->target = effect + noise;
         s->round.coin_residual = noise;
     }
 }
 
 struct pair {
-    struct gbose__watch watch;
+    struct gbose__diagnosis diagnosis;
     struct gbose__ridge O;
     struct dense dense;
 };
 
 static void begin(struct pair *p, double forget)
 {
-    p->watch = (struct gbose__watch){DIM, calloc(gbose__watch_size(DIM), sizeof(double))};
-    assert_non_null(p->watch.at);
+    p->diagnosis = (struct gbose__diagnosis){&gbose__tuning_default, DIM,
+                                             calloc(gbose__diagnosis_size(DIM), sizeof(double))};
+    assert_non_null(p->diagnosis.at);
     assert_int_equal(gbose__ridge_init(&p->O, DIM, 2.5, forget), GBOSE_OK);
     dense_init(&p->dense, DIM, 2.5, forget);
 }
 
 static void end(struct pair *p)
 {
-    free(p->watch.at);
+    free(p->diagnosis.at);
     gbose__ridge_clear(&p->O);
     dense_clear(&p->dense);
 }
@@ -74,15 +75,15 @@ static void learn(struct pair *p, const struct seen *s, double forget)
 {
     long double x[DIM];
 
-    gbose__watch_learn(&p->watch, &s->round, forget);
+    gbose__diagnosis_learn(&p->diagnosis, &s->round, forget);
     gbose__ridge_begin(&p->O);
     dense_begin(&p->dense);
     if (!s->round.coin)
         return;
     for (size_t i = 0; i < DIM; i++)
         x[i] = p->O.x[i] = s->x[i];
-    gbose__ridge_term(&p->O, p->O.x, s->round.w, s->round.w * s->target);
-    dense_add(&p->dense, s->round.w, s->round.w * s->target, x);
+    gbose__ridge_term(&p->O, p->O.x, s->round.weight, s->round.weight * s->target);
+    dense_add(&p->dense, s->round.weight, s->round.weight * s->target, x);
 }
 
 typedef long double matrix[DIM * DIM];
@@ -140,14 +141,14 @@ static void check_comparison(struct pair *p, size_t n, double forget)
 
     memset(c, 0, sizeof c);
     for (size_t t = 0; t < n; t++) {
-        const struct gbose__watched *round = &seen[t].round;
+        const struct gbose__diagnosis_round *round = &seen[t].round;
         long double age = powl(forget, (long double)(n - 1 - t));
 
         N += age;
         R += age * round->reward;
         E2 += age * round->residual * round->residual;
         coins += round->coin ? age : 0;
-        coin_E2 += round->coin ? age * round->w * round->coin_residual * round->coin_residual : 0;
+        coin_E2 += round->coin ? age * round->weight * round->coin_residual * round->coin_residual : 0;
         for (size_t i = 0; i < DIM; i++) {
             sum[i] += age * seen[t].b[i];
             c[i] += age * seen[t].b[i] * round->reward;
@@ -197,7 +198,7 @@ static void check_comparison(struct pair *p, size_t n, double forget)
     multiply(left, M, M);
     two = trace(left);
 
-    assert_int_equal(gbose__watch_report(&p->watch, &p->O, &out), GBOSE_OK);
+    assert_int_equal(gbose__diagnosis_report(&p->diagnosis, &p->O, &out), GBOSE_OK);
     assert_close(out.hausman, quadratic(right, S), 1e-9);
     assert_close(out.df, one * one / two, 1e-9);
     assert_close(out.bias, bias, 1e-9);
@@ -232,7 +233,7 @@ static void the_comparison_is_what_its_definition_says(void **state)
             if (t == 40 || t == 200 || t == MOST - 1)
                 check_comparison(&p, t + 1, forget);
         }
-        assert_true(gbose__watch_is_sane(&p.watch));
+        assert_true(gbose__diagnosis_is_sane(&p.diagnosis));
         end(&p);
     }
 }
@@ -266,7 +267,7 @@ static void the_present_is_what_its_definition_says(void **state)
             long double off = seen[t].round.shift - mean / late;
             square += powl(0.999L, (long double)(n - 1 - t)) * off * off;
         }
-        assert_int_equal(gbose__watch_report(&p.watch, &p.O, &out), GBOSE_OK);
+        assert_int_equal(gbose__diagnosis_report(&p.diagnosis, &p.O, &out), GBOSE_OK);
         assert_close(out.baseline, fast / weight, 1e-12);
         assert_close(out.residual, sqrtl(e2 / late), 1e-12);
         assert_close(out.removed, 1 - e2 / square, 1e-12);
@@ -284,9 +285,9 @@ static void drift_is_the_slope_of_a_line(void **state)
     (void)state;
     begin(&p, 1);
     for (size_t t = 0; t < MOST; t++) {
-        seen[t] = (struct seen){.round = {.reward = 1, .shift = 40 - 0.03 * (double)t, .b = seen[t].b}};
+        seen[t] = (struct seen){.round = {.reward = 1, .shift = 40 - 0.03 * (double)t, .context = seen[t].b}};
         learn(&p, &seen[t], 1);
-        assert_int_equal(gbose__watch_report(&p.watch, &p.O, &out), GBOSE_OK);
+        assert_int_equal(gbose__diagnosis_report(&p.diagnosis, &p.O, &out), GBOSE_OK);
         assert_near(out.drift, t ? -0.03 : 0, 1e-9);
         assert_true(out.p_value == 1 && !out.misled && out.hausman == 0 &&
                     out.bias == 0); /* nothing to compare */
@@ -303,7 +304,7 @@ static void merging_adds_up(void **state)
     double common[128];
 
     (void)state;
-    assert_true(gbose__watch_size(DIM) <= 128);
+    assert_true(gbose__diagnosis_size(DIM) <= 128);
     make_rounds(&r, -0.2);
     begin(&all, 1);
     begin(&a, 1);
@@ -315,16 +316,16 @@ static void merging_adds_up(void **state)
         if (t < 100 || t % 2 == 0)
             learn(&b, &seen[t], 1);
         if (t == 99)
-            memcpy(common, a.watch.at, gbose__watch_size(DIM) * sizeof(double));
+            memcpy(common, a.diagnosis.at, gbose__diagnosis_size(DIM) * sizeof(double));
     }
-    gbose__watch_merge(&a.watch, b.watch.at, common, 1);
-    assert_int_equal(gbose__watch_report(&all.watch, &all.O, &x), GBOSE_OK);
-    assert_int_equal(gbose__watch_report(&a.watch, &all.O, &y), GBOSE_OK);
+    gbose__diagnosis_merge(&a.diagnosis, b.diagnosis.at, common, 1);
+    assert_int_equal(gbose__diagnosis_report(&all.diagnosis, &all.O, &x), GBOSE_OK);
+    assert_int_equal(gbose__diagnosis_report(&a.diagnosis, &all.O, &y), GBOSE_OK);
     assert_int_equal(x.rounds, y.rounds);
     assert_close(x.lone, y.lone, 1e-15);
     assert_close(x.hausman, y.hausman, 1e-9);
     assert_close(x.bias, y.bias, 1e-9);
-    assert_true(gbose__watch_is_sane(&a.watch));
+    assert_true(gbose__diagnosis_is_sane(&a.diagnosis));
     end(&all);
     end(&a);
     end(&b);

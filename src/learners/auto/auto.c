@@ -1,0 +1,551 @@
+/* gbose-auto: GBOSE with nothing to tune.
+ *
+ * Model: r = b_a'mu + v + noise, v arbitrary but the same for every arm of a round.
+ *
+ * Built on Algorithm 1 of Chowdhury, Ismayilzada, Sayem and Kim (AISTATS 2023): arms are filtered, and a coin is tossed
+ * between the two survivors farthest apart. What is added, each in a file of its own:
+ *
+ * 1. Baseline (baseline.h). Trackers predict the reward and the context of the arm played from features of the round;
+ *    vhat = rhat - bhat'mu. It is fixed when the arm is drawn, so X (r - vhat - bbar'mu) is unbiased whatever vhat is.
+ * 2. Two estimates. The orthogonal one learns from coins: X = b_a - bbar. The full one learns from all rounds, with reward
+ *    and context both less their prediction (Frisch and Waugh): r - rhat on b_a - bhat. It is as efficient as linear
+ *    regression, and biased when v follows the contexts in a way that no tracker sees.
+ * 3. Reaction (baseline.h). Where v moves with the best estimated score m, by v' for each unit, a change of mu moves the
+ *    reward by b_a + v' b_best, b_best the context of the best arm. The full estimate regresses on that (a step of Gauss
+ *    and Newton), less its prediction. When v takes back what the best arm gains, v' = -1 and rounds with one survivor
+ *    say nothing; regressed on b_a they would say that mu is zero.
+ *    With rewards that come late, the full estimate's predictions are those of the time of learning: by then others drawn
+ *    at about the same time have come in, and say more than what was known at the draw. The orthogonal one must not look
+ *    back like that: what others say may depend on the coin. So each has its own residuals below. When rewards come at
+ *    once, both are the same.
+ * 4. Contest (contest.h). The full estimate chooses until the orthogonal one has predicted the coins better.
+ * 5. Weights (scale.h). Orthogonal terms have weight w, as least squares would have it. Those of the full regression have
+ *    w^2: residuals that are large because v is not understood mislead it, where they are only noise to the other.
+ * 6. Width (width.h, or certified.h with width=certified), and the coin's probability.
+ *
+ *   mu           g->fit[ORTHOGONAL].mu   gbose_coef(): B = lambda I + sum w X X', unbiased
+ *                g->fit[FULL].mu         lambda I + sum w^2 x x'; not there with safe=1 or width=certified
+ *   H            g->fit[BOUND]           in its place with width=certified
+ *   pi           round->pmf              on the pair
+ *   X            note_rows.centred       b_a - bbar
+ *   vhat         note.shift
+ *
+ * safe=1: the full estimate, and with it every round with one survivor, is never used.
+ * width=certified: as safe=1, but all weights are 1, and the filter's width is a bound that is proved.
+ *
+ * All constants are in tuning.h. */
+#include "learners/auto/auto.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/arms.h"
+#include "core/kernels.h"
+#include "core/memory.h"
+#include "learners/auto/baseline.h"
+#include "learners/auto/certified.h"
+#include "learners/auto/clip.h"
+#include "learners/auto/contest.h"
+#include "learners/auto/diagnosis.h"
+#include "learners/auto/note.h"
+#include "learners/auto/scale.h"
+#include "learners/auto/width.h"
+#include "learners/options.h"
+#include "learners/orthogonal.h"
+#include "learners/survivors.h"
+
+/* The regressions. */
+enum { ORTHOGONAL, FULL, BOUND = FULL };
+
+struct own {
+    const struct gbose__tuning *tuning;
+    int has_full;                  /* is there a full estimate? */
+    int certified;                 /* width=certified */
+    double forget;                 /* of the regressions */
+    struct gbose__certified bound; /* the assumptions of width=certified */
+    struct gbose__note_shape note;
+    struct gbose__baseline baseline; /* where they are in g->state */
+    struct gbose__diagnosis diagnosis;
+    double *played; /* two rows, for learn to work in: the context played, and one more */
+    double *scratch;
+};
+
+/* What the learner has learned beside its regressions: the beginning of g->state. It is followed by the numbers of the
+ * baseline and of the diagnosis. All of it is doubles, which are saved as they are. */
+struct state {
+    double rounds;  /* learned */
+    double weights; /* sum of the full regression's weights, forgetting as the regressions do */
+    struct gbose__contest contest;
+    struct gbose__scale
+        by_ticket; /* of residuals by the baseline in the ticket, for the orthogonal estimate */
+    struct gbose__scale
+        by_present; /* of residuals by the baseline at the time of learning, for the full one */
+};
+enum { STATE_NUMBERS = sizeof(struct state) / sizeof(double) };
+
+static struct state *state_of(const gbose *g)
+{
+    return (struct state *)g->state;
+}
+
+/* Where baseline and diagnosis are in a state of g's shape. */
+static void view(const gbose *g, double *state, const struct gbose__tuning *tuning,
+                 struct gbose__baseline *baseline, struct gbose__diagnosis *diagnosis)
+{
+    double *at = state + gbose__pad(STATE_NUMBERS);
+
+    gbose__baseline_view(baseline, tuning, g->dim, g->round_features, at);
+    *diagnosis =
+        (struct gbose__diagnosis){tuning, g->dim, at + gbose__baseline_size(g->dim, g->round_features)};
+}
+
+static int uses_full(const gbose *g)
+{
+    return state_of(g)->contest.full_chooses > 0;
+}
+
+/* The estimate in use. */
+static const struct gbose__ridge *in_use(const gbose *g)
+{
+    return &g->fit[uses_full(g) ? FULL : ORTHOGONAL];
+}
+
+static const double *scores_in_use(const gbose *g, const struct gbose__input *in)
+{
+    return uses_full(g) ? in->other_score : in->score;
+}
+
+/* ---- life ---- */
+
+static int read_options(gbose *g, gbose_error *err)
+{
+    struct own *own = g->own;
+
+    own->certified = gbose__learner_option(g, "width")->word == 1;
+    own->has_full = !own->certified && !gbose__learner_option(g, "safe")->integer;
+    own->forget = gbose__learner_option(g, "forget")->number;
+    own->bound.noise = gbose__learner_option(g, "noise")->number;
+    own->bound.range = gbose__learner_option(g, "range")->number;
+    own->bound.norm = gbose__learner_option(g, "norm")->number;
+    own->bound.delta = gbose__learner_option(g, "delta")->number;
+    g->round_features = (size_t)gbose__learner_option(g, "round")->integer;
+    if (own->certified && own->forget < 1)
+        return gbose__fail(err, GBOSE_ESPEC, "width=certified has no proof for forget=%g; it needs forget=1",
+                           own->forget);
+    return GBOSE_OK;
+}
+
+/* Begin with nothing learned. */
+static void begin(gbose *g, const struct gbose__tuning *tuning)
+{
+    struct own *own = g->own;
+
+    own->tuning = tuning;
+    view(g, g->state, tuning, &own->baseline, &own->diagnosis);
+    gbose__baseline_init(&own->baseline);
+    state_of(g)->contest.full_chooses = own->has_full;
+}
+
+static int init(gbose *g, gbose_error *err)
+{
+    struct own *own = g->own;
+    double lambda = gbose__learner_option(g, "lambda")->number;
+    int rc = read_options(g, err);
+
+    if (rc)
+        return rc;
+    own->note = (struct gbose__note_shape){g->dim, g->round_features, own->has_full};
+    g->max_terms = 0;
+    g->max_terms_per_arm = own->certified ? 1 : 0; /* for BOUND */
+    g->note_words = gbose__note_words(&own->note);
+    rc = gbose__learner_fit(g, g->dim, lambda);
+    if (!rc && (own->has_full || own->certified))
+        rc = gbose__learner_fit(g, g->dim, lambda);
+    if (!rc)
+        rc = gbose__learner_state(g, gbose__pad(STATE_NUMBERS) +
+                                         gbose__baseline_size(g->dim, g->round_features) +
+                                         gbose__diagnosis_size(g->dim));
+    if (rc)
+        return rc;
+    own->played = gbose__alloc(2 * g->fit[ORTHOGONAL].stride, sizeof(double));
+    if (!own->played)
+        return GBOSE_ENOMEM;
+    own->scratch = own->played + g->fit[ORTHOGONAL].stride;
+    begin(g, &gbose__tuning_default);
+    return GBOSE_OK;
+}
+
+static void clear(gbose *g)
+{
+    struct own *own = g->own;
+
+    gbose__free(own->played);
+}
+
+/* ---- a decision ---- */
+
+/* other_score: the scores by the full estimate, or zeros. */
+static int prepare(const gbose *g, struct gbose__input *in)
+{
+    const struct own *own = g->own;
+
+    if (own->has_full)
+        gbose__kernels->dots(in->other_score, in->context, g->fit[FULL].mu, in->n, in->stride);
+    else
+        memset(in->other_score, 0, in->n * sizeof *in->other_score);
+    return gbose__kernels->within(in->other_score, in->n, GBOSE__MAX_SCORE) ? GBOSE_OK : GBOSE_ENUMERIC;
+}
+
+static struct gbose__width width_now(const gbose *g)
+{
+    const struct own *own = g->own;
+    const struct state *state = state_of(g);
+    const struct gbose__scale *scale = uses_full(g) ? &state->by_present : &state->by_ticket;
+    double least = state->rounds > 0 ? gbose__scale_least(scale, own->tuning, state->rounds) : GBOSE__LARGEST;
+
+    return gbose__width_of(own->tuning, uses_full(g), least, state->rounds, state->weights, g->dim);
+}
+
+static void decide(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
+{
+    const struct own *own = g->own;
+    const double *score = scores_in_use(g, in);
+    struct gbose__width width = width_now(g);
+    size_t best = gbose__argmax(score, in->n), k = best, l;
+
+    memset(round->pmf, 0, in->n * sizeof *round->pmf);
+    if (own->certified)
+        gbose__certified_filter(&own->bound, g, in, round, best);
+    else
+        gbose__width_filter(&width, in_use(g), in, score, round, best);
+    if (round->n_live == 1) {
+        round->pmf[best] = 1;
+        return;
+    }
+    if (own->certified)
+        l = gbose__certified_partner(in, round, best);
+    else
+        gbose__survivors_farthest(in, round, &k, &l);
+    gbose__width_coin(&width, in, score, round, k, l);
+}
+
+static double mean_of(const double *pmf, const double *score, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (pmf[i] > 0)
+            sum += pmf[i] * score[i];
+    return sum;
+}
+
+/* The weight of the next round: 1 where a proof needs it. */
+static double weight(const gbose *g, const struct gbose__scale *scale)
+{
+    const struct own *own = g->own;
+
+    return own->certified ? 1 : gbose__scale_weight(scale, own->tuning, state_of(g)->rounds);
+}
+
+/* What is said of the arm in its ticket, but for the baseline. */
+static void describe(const gbose *g, const struct gbose__input *in, const double *pmf, size_t arm,
+                     struct gbose__note *note)
+{
+    const double most = GBOSE__CLIP_RESIDUAL;
+    double centre_orthogonal = mean_of(pmf, in->score, in->n);
+    double centre_full = mean_of(pmf, in->other_score, in->n);
+
+    note->probability = pmf[arm];
+    note->weight = weight(g, &state_of(g)->by_ticket);
+    note->score = gbose__clip(scores_in_use(g, in)[arm], most);
+    note->centre = gbose__clip(uses_full(g) ? centre_full : centre_orthogonal, most);
+    note->centre_orthogonal = gbose__clip(centre_orthogonal, GBOSE_MAX_INPUT);
+    note->effect_orthogonal = gbose__clip(in->score[arm] - centre_orthogonal, most);
+    note->effect_full = gbose__clip(in->other_score[arm] - centre_full, most);
+}
+
+/* The baseline c = vhat + bbar'mu of width=certified. */
+static double certified_baseline(const gbose *g, const struct gbose__note *note)
+{
+    const struct own *own = g->own;
+
+    return gbose__certified_baseline(&own->bound, note->shift + note->centre_orthogonal);
+}
+
+static void explain(const gbose *g, const struct gbose__input *in, const double *pmf, size_t arm,
+                    struct gbose__ticket *to)
+{
+    const struct own *own = g->own;
+    size_t best = gbose__argmax(scores_in_use(g, in), in->n);
+    double features[GBOSE__MAX_FEATURES];
+    struct gbose__features round = {.clock = (double)g->fit[ORTHOGONAL].steps, .round = in->round};
+    struct gbose__note note;
+
+    round.best = gbose__clip(scores_in_use(g, in)[best], GBOSE__CLIP_RESIDUAL);
+    gbose__baseline_features(&own->baseline, features, &round);
+    describe(g, in, pmf, arm, &note);
+    note.shift = gbose__baseline_predict(&own->baseline, features, in_use(g)->mu, to->centre).shift;
+    note.clock = round.clock;
+    note.best = round.best;
+
+    if (own->certified && note.probability < 1)
+        gbose__certified_explain(&own->bound, in, pmf, arm, certified_baseline(g, &note), to);
+    if (note.probability < 1)
+        gbose__orthogonal_centred(to->x, in, pmf, arm);
+    else
+        memset(to->x, 0, in->stride * sizeof *to->x);
+    gbose__note_write(&to->writer, &own->note, &note, in->round, gbose__context(in, arm), to->x,
+                      gbose__context(in, best));
+}
+
+/* ---- a reward ---- */
+
+static int note_is_sane(const gbose *g, struct gbose__reader note)
+{
+    const struct own *own = g->own;
+
+    return gbose__note_is_sane(note, &own->note);
+}
+
+/* What the full regression learns: x, which is b_best before, and the response. */
+struct full_term {
+    double response;
+    double residual; /* by the estimate in use */
+};
+
+/* Look back at the round, with the baseline of the present: r - rhat on b_a - bhat, both with the reaction. */
+static struct full_term look_back(const gbose *g, const double *features, double reward, double *x)
+{
+    const struct own *own = g->own;
+    const double *mu = in_use(g)->mu, *played = own->played;
+    double *bhat = own->scratch;
+    size_t stride = g->fit[ORTHOGONAL].stride;
+    struct gbose__prediction now = gbose__baseline_predict(&own->baseline, features, mu, bhat);
+    double reaction = gbose__baseline_reaction(&own->baseline, features, mu);
+    double best = gbose__dot(x, mu, stride),
+           score = gbose__clip(gbose__dot(played, mu, stride), GBOSE__CLIP_RESIDUAL);
+
+    for (size_t i = 0; i < g->dim; i++)
+        x[i] = played[i] - bhat[i] + reaction * (x[i] - bhat[i]);
+    return (struct full_term){reward -
+                                  gbose__clip(now.reward - reaction * (best - now.effect), GBOSE_MAX_INPUT),
+                              gbose__clip(reward - now.shift - score, GBOSE__CLIP_RESIDUAL)};
+}
+
+/* The full regression's response, at most so many s away from what is expected. The orthogonal one has no such limit,
+ * which would bias it. */
+static double believable(const gbose *g, double response)
+{
+    const struct own *own = g->own;
+    const struct gbose__ridge *full = &g->fit[FULL];
+    const struct state *state = state_of(g);
+    double expected = gbose__dot(full->x, full->mu, full->stride),
+           most = own->tuning->surprise_limit * sqrt(gbose__scale_recent(&state->by_present));
+
+    return state->rounds > own->tuning->first_rounds ? expected + gbose__clip(response - expected, most)
+                                                     : response;
+}
+
+/* The orthogonal regression's response, r - c. */
+static double orthogonal_response(const gbose *g, const struct gbose__note *note, double reward)
+{
+    const struct own *own = g->own;
+
+    return own->certified ? reward - certified_baseline(g, note)
+                          : reward - note->shift - note->centre_orthogonal;
+}
+
+static void learn_diagnosis(const gbose *g, const struct gbose__note *note, double reward)
+{
+    const double most = GBOSE__CLIP_RESIDUAL;
+    const struct own *own = g->own;
+    struct gbose__diagnosis_round round = {
+        .reward = reward,
+        .context = own->played,
+        .shift = gbose__clip(reward - note->score, most),
+        .residual = gbose__clip(reward - note->shift - note->score, most),
+        .coin = note->probability < 1,
+        .weight = note->weight,
+        .coin_residual = gbose__clip(orthogonal_response(g, note, reward) - note->effect_orthogonal, most)};
+
+    gbose__diagnosis_learn(&own->diagnosis, &round, own->forget);
+}
+
+/* What a coin teaches the orthogonal regression, and says of the two estimates. */
+static void learn_coin(gbose *g, const struct gbose__note *note, double reward, double residual)
+{
+    const struct own *own = g->own;
+    struct state *state = state_of(g);
+    struct gbose__ridge *orthogonal = &g->fit[ORTHOGONAL];
+    struct gbose__coin coin = {reward - note->shift - note->centre, note->effect_full,
+                               note->effect_orthogonal, residual};
+
+    if (own->has_full)
+        gbose__contest_learn(&state->contest, own->tuning, g->dim, gbose__scale_recent(&state->by_ticket),
+                             &coin);
+    else
+        gbose__contest_count(&state->contest, own->tuning, &coin);
+    gbose__ridge_term(orthogonal, orthogonal->x, note->weight,
+                      note->weight * orthogonal_response(g, note, reward));
+}
+
+static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
+{
+    struct own *own = g->own;
+    struct state *state = state_of(g);
+    struct gbose__note_rows rows = {own->played, g->fit[ORTHOGONAL].x, g->fit[FULL].x};
+    double round[GBOSE__MAX_ROUND], features[GBOSE__MAX_FEATURES], residual, w;
+    struct gbose__features known = {.round = round};
+    struct full_term term = {0, 0};
+    struct gbose__note note;
+
+    gbose__note_read(lesson->note, &own->note, &note, round, &rows);
+    residual = gbose__clip(reward - note.shift - note.score, GBOSE__CLIP_RESIDUAL);
+    w = own->has_full ? weight(g, &state->by_present) : note.weight;
+    known.best = note.best;
+    known.clock = note.clock;
+    gbose__baseline_features(&own->baseline, features, &known);
+    if (own->has_full)
+        term = look_back(g, features, reward, rows.best);
+    gbose__baseline_learn(&own->baseline,
+                          &(struct gbose__baseline_lesson){&known, features, in_use(g)->mu, state->rounds,
+                                                           own->played, note.score, reward},
+                          own->scratch);
+    learn_diagnosis(g, &note, reward);
+
+    for (size_t i = 0; i < g->n_fits; i++)
+        gbose__ridge_begin(&g->fit[i]);
+    if (note.probability < 1)
+        learn_coin(g, &note, reward, residual);
+    if (own->has_full)
+        gbose__ridge_term(&g->fit[FULL], rows.best, w * w, w * w * believable(g, term.response));
+    gbose__ticket_apply(g, lesson, reward); /* what BOUND learns */
+
+    state->weights = own->forget * state->weights + w * w;
+    state->rounds++;
+    gbose__scale_learn(&state->by_ticket, own->tuning, state->rounds, residual);
+    if (own->has_full)
+        gbose__scale_learn(&state->by_present, own->tuning, state->rounds, term.residual);
+}
+
+/* ---- keeping and sharing ---- */
+
+static int check(const gbose *g)
+{
+    const struct own *own = g->own;
+    const struct state *state = state_of(g);
+
+    return gbose__kernels->within(g->state, g->n_state, 1e300) && /* what is only padding, too */
+           state->rounds >= 0 && state->weights >= 0 && state->contest.coins <= state->rounds &&
+           gbose__contest_is_sane(&state->contest, own->tuning, own->has_full) &&
+           gbose__scale_is_sane(&state->by_ticket) && gbose__scale_is_sane(&state->by_present) &&
+           gbose__baseline_is_sane(&own->baseline) && gbose__diagnosis_is_sane(&own->diagnosis);
+}
+
+/* Baseline, scales and contest stay those of the learner that goes on. */
+static void merge(gbose *into, const gbose *from, const double *common, double remains)
+{
+    static const struct state nothing;
+    const struct state *old = common ? (const struct state *)common : &nothing, *theirs = state_of(from);
+    const struct own *own = into->own;
+    struct state *state = state_of(into);
+    size_t before = (size_t)(own->diagnosis.at - into->state);
+
+    gbose__diagnosis_merge(&own->diagnosis, from->state + before, common ? common + before : NULL, remains);
+    state->weights += theirs->weights - (common ? remains * old->weights : 0);
+    state->contest.coins += theirs->contest.coins - old->contest.coins;
+    state->rounds += theirs->rounds - old->rounds;
+}
+
+/* A feature that is new was zero in every round so far. */
+static void grow(const gbose *g, double *state, const gbose *from, const double *from_state)
+{
+    const struct own *own = g->own;
+    struct gbose__baseline baseline, old_baseline;
+    struct gbose__diagnosis diagnosis, old_diagnosis;
+
+    view(g, state, own->tuning, &baseline, &diagnosis);
+    view(from, (double *)from_state, own->tuning, &old_baseline, &old_diagnosis);
+    memcpy(state, from_state, STATE_NUMBERS * sizeof *state);
+    gbose__baseline_grow(&baseline, &old_baseline);
+    gbose__diagnosis_grow(&diagnosis, &old_diagnosis);
+}
+
+static int diagnose(const gbose *g, gbose_diagnosis *out)
+{
+    const struct own *own = g->own;
+    const struct gbose__tracker *leader = gbose__baseline_leader(&own->baseline);
+    int rc = gbose__diagnosis_report(&own->diagnosis, &g->fit[ORTHOGONAL], out);
+
+    if (rc)
+        return rc;
+    out->tracker = leader->name;
+    out->tracker_forget = leader->forget;
+    out->full = uses_full(g);
+    return GBOSE_OK;
+}
+
+static double width_along(const gbose *g, const double *x)
+{
+    const struct own *own = g->own;
+
+    return own->certified ? gbose__certified_width(&own->bound, &g->fit[ORTHOGONAL], &g->fit[BOUND], x)
+                          : gbose__ridge_width(&g->fit[ORTHOGONAL], x, g->dim);
+}
+
+static const gbose_option options[] = {
+    {"safe", GBOSE_INTEGER, 0, 1, NULL, "0",
+     "1: never use rounds with one survivor; the estimate that chooses is then unbiased whatever v does"},
+    {"round", GBOSE_INTEGER, 0, GBOSE__MAX_ROUND, NULL, "0",
+     "number of features of the round, which gbose_decide_in() takes: what may move the rewards of all arms"},
+    {"width", GBOSE_WORD, 0, 0, "auto|certified", "auto",
+     "how far an arm may be behind the best: 'auto', by the data, or 'certified', a bound that is proved "
+     "under the assumptions noise, range and norm; it implies safe=1"},
+    {"noise", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "1",
+     "with width=certified: the noise is sub-Gaussian with this proxy (its standard deviation, if it is "
+     "normal)"},
+    {"range", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "1",
+     "with width=certified: the expected reward of an arm, shift and all, is at most this in magnitude"},
+    {"norm", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "1",
+     "with width=certified: the length of mu is at most this"},
+    {"delta", GBOSE_NUMBER, 1e-12, 0.5, NULL, "0.05",
+     "with width=certified: the probability that the bound ever fails"},
+    {"lambda", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "0.5",
+     "ridge penalty of both regressions"},
+    OPTIONS_OF_ALL,
+};
+
+const struct gbose__learner gbose__gbose_auto = {
+    .info = GBOSE__INFO("gbose-auto",
+                        "GBOSE with nothing to tune: baseline, width and efficiency from the data", options),
+    .own_size = sizeof(struct own),
+    .init = init,
+    .clear = clear,
+    .prepare = prepare,
+    .decide = decide,
+    .explain = explain,
+    .note_is_sane = note_is_sane,
+    .learn = learn,
+    .check = check,
+    .merge = merge,
+    .grow = grow,
+    .diagnose = diagnose,
+    .width = width_along,
+};
+
+int gbose__auto_new(gbose **out, const char *spec, size_t dim, const struct gbose__tuning *tuning,
+                    gbose_error *err)
+{
+    gbose *g;
+    int rc = gbose_new(&g, spec, dim, err);
+
+    if (rc)
+        return rc;
+    if (g->kind != &gbose__gbose_auto) {
+        gbose_free(g);
+        return gbose__fail(err, GBOSE_ESPEC, "'%s': only gbose-auto has a tuning", spec);
+    }
+    begin(g, tuning);
+    *out = g;
+    return GBOSE_OK;
+}

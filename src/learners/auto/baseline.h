@@ -1,0 +1,79 @@
+/* The baseline: what the reward will be, whichever arm is drawn.
+ *
+ * Trackers (tracker.h) predict the reward and the context of the arm played, rhat and bhat, from features of the round:
+ * none (a level), the time, functions of the best estimated score m, or the caller's own. The one with the least discounted
+ * error e = (r - rhat) - (b_a - bhat)'mu leads, and vhat = rhat - bhat'mu is the baseline.
+ *
+ * Where the leading tracker has found that v moves with m, by v' for each unit, v' is the reaction. */
+#ifndef GBOSE_LEARNERS_AUTO_BASELINE_H
+#define GBOSE_LEARNERS_AUTO_BASELINE_H
+
+#include "learners/auto/tracker.h"
+
+/* What is kept in front of the rest: doubles, since they are saved. */
+struct gbose__baseline_state {
+    double leader;      /* which tracker */
+    double best_square; /* discounted mean of m^2, by which scores are scaled as features */
+};
+
+/* The baseline's numbers in the learner's state, and their names. */
+struct gbose__baseline {
+    struct gbose__baseline_state *state;
+    double *mean, *variance; /* of each of the caller's features */
+    struct gbose__trackers trackers;
+};
+
+/* A round as the baseline meets it. */
+struct gbose__features {
+    double best;         /* m, by the estimate in use */
+    double clock;        /* rewards learned before the arm was drawn */
+    const double *round; /* the caller's features; may be NULL when there are none */
+};
+
+/* What the leading tracker predicts, clipped to what rewards and contexts can be. */
+struct gbose__prediction {
+    double reward; /* rhat */
+    double effect; /* bhat'mu */
+    double shift;  /* vhat = rhat - bhat'mu */
+};
+
+size_t gbose__baseline_size(size_t dim, size_t round);
+
+/* A view of gbose__baseline_size() numbers, which are zero before gbose__baseline_init(). */
+void gbose__baseline_view(struct gbose__baseline *baseline, const struct gbose__tuning *tuning, size_t dim,
+                          size_t round, double *at);
+void gbose__baseline_init(const struct gbose__baseline *baseline);
+/* Copy a baseline of a smaller dim into numbers that are zero. */
+void gbose__baseline_grow(const struct gbose__baseline *to, const struct gbose__baseline *from);
+int gbose__baseline_is_sane(const struct gbose__baseline *baseline);
+
+const struct gbose__tracker *gbose__baseline_leader(const struct gbose__baseline *baseline);
+
+/* The features of a round, scaled, GBOSE__MAX_FEATURES at most. */
+void gbose__baseline_features(const struct gbose__baseline *baseline, double *features,
+                              const struct gbose__features *round);
+
+/* What the leader predicts; bhat is written, a padded row. mu is that of the estimate in use. */
+struct gbose__prediction gbose__baseline_predict(const struct gbose__baseline *baseline,
+                                                 const double *features, const double *mu, double *bhat);
+
+/* v', by the leader. */
+double gbose__baseline_reaction(const struct gbose__baseline *baseline, const double *features,
+                                const double *mu);
+
+/* A reward that is learned. */
+struct gbose__baseline_lesson {
+    const struct gbose__features *round;
+    const double *features; /* made of it by gbose__baseline_features() */
+    const double *mu;       /* of the estimate in use */
+    double rounds;          /* learned before */
+    const double *played;   /* the context played, a padded row */
+    double score;           /* of that context, by the estimate that chose */
+    double reward;
+};
+
+/* Update every tracker, pick the leader, and update the scales of the features. The scratch is a row. */
+void gbose__baseline_learn(const struct gbose__baseline *baseline,
+                           const struct gbose__baseline_lesson *lesson, double *scratch);
+
+#endif

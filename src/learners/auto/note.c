@@ -1,0 +1,52 @@
+#include "learners/auto/note.h"
+
+#include <math.h>
+
+#include "learners/auto/clip.h"
+#include "learners/learner.h"
+
+enum { NUMBERS = sizeof(struct gbose__note) / sizeof(double) };
+
+size_t gbose__note_words(const struct gbose__note_shape *shape)
+{
+    return NUMBERS + shape->round + (shape->has_full ? 3 : 2) * shape->dim;
+}
+
+void gbose__note_write(struct gbose__writer *to, const struct gbose__note_shape *shape,
+                       const struct gbose__note *note, const double *round, const double *played,
+                       const double *centred, const double *best)
+{
+    gbose__put_doubles(to, (const double *)note, NUMBERS);
+    gbose__put_doubles(to, round, shape->round);
+    gbose__put_doubles(to, played, shape->dim);
+    gbose__put_doubles(to, centred, shape->dim);
+    if (shape->has_full)
+        gbose__put_doubles(to, best, shape->dim);
+}
+
+int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shape *shape)
+{
+    const double most = GBOSE__CLIP_RESIDUAL;
+    struct gbose__note note;
+    int fine;
+
+    gbose__get_doubles(&from, (double *)&note, NUMBERS);
+    fine = note.probability > 0 && note.probability <= 1 && note.weight >= 0 && note.weight <= 1;
+    fine &= fabs(note.shift) <= GBOSE_MAX_INPUT && fabs(note.centre_orthogonal) <= GBOSE_MAX_INPUT;
+    fine &= note.clock >= 0 && note.clock <= 1e18;
+    fine &= fabs(note.score) <= most && fabs(note.centre) <= most && fabs(note.effect_orthogonal) <= most &&
+            fabs(note.effect_full) <= most && fabs(note.best) <= most;
+    /* the features of the round, b_a, X and b_best */
+    return fine && gbose__ticket_within(&from, gbose__note_words(shape) - NUMBERS, 2 * GBOSE_MAX_INPUT);
+}
+
+void gbose__note_read(struct gbose__reader from, const struct gbose__note_shape *shape,
+                      struct gbose__note *note, double *round, const struct gbose__note_rows *rows)
+{
+    gbose__get_doubles(&from, (double *)note, NUMBERS);
+    gbose__get_doubles(&from, round, shape->round);
+    gbose__get_doubles(&from, rows->played, shape->dim);
+    gbose__get_doubles(&from, rows->centred, shape->dim);
+    if (shape->has_full)
+        gbose__get_doubles(&from, rows->best, shape->dim);
+}

@@ -1,0 +1,50 @@
+/* What a ticket of gbose-auto holds beside its terms: all that learning the reward needs to know of the decision. */
+#ifndef GBOSE_LEARNERS_AUTO_NOTE_H
+#define GBOSE_LEARNERS_AUTO_NOTE_H
+
+#include "core/bytes.h"
+
+/* These are written as they are. The features of the round as the caller gave them follow, then the rows of
+ * struct gbose__note_rows. "In use" is the estimate that chose. */
+struct gbose__note {
+    double probability;       /* of the arm; 1: no coin, and X = 0 */
+    double weight;            /* of the orthogonal regression's term */
+    double shift;             /* vhat */
+    double score;             /* of the arm, by the estimate in use */
+    double centre;            /* bbar'mu, by the estimate in use */
+    double centre_orthogonal; /* bbar'mu, by the orthogonal estimate */
+    double effect_orthogonal; /* X'mu, by the orthogonal estimate */
+    double effect_full;       /* X'mu, by the full estimate */
+    double clock;             /* rewards learned here before the arm was drawn */
+    double best;              /* of all arms' scores, by the estimate in use */
+};
+
+/* The shape of a note. */
+struct gbose__note_shape {
+    size_t dim;
+    size_t round; /* features of the round */
+    int has_full; /* is there a full estimate? */
+};
+
+/* Rows of dim numbers. */
+struct gbose__note_rows {
+    double *played;  /* b_a */
+    double *centred; /* X */
+    double *best;    /* b_best; not there without a full estimate */
+};
+
+/* Its length in numbers. */
+size_t gbose__note_words(const struct gbose__note_shape *shape);
+
+void gbose__note_write(struct gbose__writer *to, const struct gbose__note_shape *shape,
+                       const struct gbose__note *note, const double *round, const double *played,
+                       const double *centred, const double *best);
+
+/* May it be believed? */
+int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shape *shape);
+
+/* Read a note that is sane. */
+void gbose__note_read(struct gbose__reader from, const struct gbose__note_shape *shape,
+                      struct gbose__note *note, double *round, const struct gbose__note_rows *rows);
+
+#endif

@@ -1,0 +1,89 @@
+/* Trackers: each predicts the reward from what is known before the arm is drawn.
+ *
+ * A tracker predicts the reward r, and the context b of the arm that is played, from q features x of the round. It
+ * is a least squares with an intercept in which a round that is k rounds old counts forget^k:
+ *
+ *     n     <- forget n + 1            xbar, rbar, bbar: the weighted means
+ *     C     = P + sum forget^k (x - xbar)(x - xbar)'
+ *     slope = C^-1 sum forget^k (x - xbar)(target - its mean)
+ *     rhat  = rbar + (x - xbar)'slope_r,      bhat likewise
+ *
+ * The intercept has no prior, so a level of any size is learned at once. P is a prior on the slopes, tuning->slope_prior
+ * in every entry. Forgetting wears its entries too; one that has worn to prior_worn of it is put back, in turn, after the
+ * round that wore it. So C^-1 is bounded whatever the features do: constant, collinear or zero for ever. C^-1 = R'R is
+ * kept as the triangle R, by the step of core/ridge.h. Features are scaled by their running size, and clipped, before
+ * they come here (baseline.h).
+ *
+ * All that a tracker knows is numbers in a row that the caller keeps, saves and loads. */
+#ifndef GBOSE_LEARNERS_AUTO_TRACKER_H
+#define GBOSE_LEARNERS_AUTO_TRACKER_H
+
+#include <stddef.h>
+
+#include "learners/auto/tuning.h"
+
+/* The features there are, each at most tuning->feature_limit in magnitude but for the time: the best of the arms'
+ * estimated scores, and the root of its magnitude; the time, of any origin; then the caller's own. */
+enum { GBOSE__FEATURE_BEST, GBOSE__FEATURE_ROOT, GBOSE__FEATURE_TIME, GBOSE__FEATURE_ROUND };
+#define GBOSE__MAX_TRACKERS 10
+#define GBOSE__MAX_ROUND 64
+#define GBOSE__MAX_FEATURES (GBOSE__FEATURE_ROUND + GBOSE__MAX_ROUND)
+#define GBOSE__MAX_ALONG (16 + 3 * GBOSE__MAX_ROUND) /* a number for each tracker and each of its features */
+
+/* A tracker: its numbers, and their names. */
+struct gbose__tracker {
+    const struct gbose__tuning *tuning;
+    int features;     /* which kind of tracker */
+    const char *name; /* static memory */
+    double forget;
+    size_t q;         /* features */
+    size_t stride;    /* of a row: dim, padded */
+    double *loss;     /* belongs to the caller: how well it has done */
+    double *n, *turn; /* turn: the entry of P that is next to be put back */
+    double *rbar;     /* 1 */
+    double *xbar;     /* q */
+    double *prior;    /* q: P */
+    double *slope_r;  /* q */
+    double *root;     /* R: row after row of the lower triangle */
+    double *bbar;     /* a row */
+    double *slope_b;  /* q rows, behind that of bbar */
+};
+
+/* All of them: a view of gbose__trackers_size() numbers. */
+struct gbose__trackers {
+    const struct gbose__tuning *tuning;
+    size_t dim;   /* of a context */
+    size_t round; /* number of the caller's features */
+    double *at;   /* the numbers */
+    double *rows; /* those of all trackers' contexts, one after the other, at the end of the numbers */
+    size_t n_rows;
+    size_t count;
+    struct gbose__tracker tracker[GBOSE__MAX_TRACKERS];
+};
+
+size_t gbose__trackers_size(size_t dim, size_t round);
+void gbose__trackers_view(struct gbose__trackers *trackers, const struct gbose__tuning *tuning, size_t dim,
+                          size_t round, double *at);
+void gbose__trackers_init(const struct gbose__trackers *trackers); /* of numbers that are zero */
+/* Copy trackers of a smaller dim into numbers that are zero: what is new in a context was zero in every round. */
+void gbose__trackers_grow(const struct gbose__trackers *to, const struct gbose__trackers *from);
+int gbose__trackers_are_sane(const struct gbose__trackers *trackers);
+
+/* rhat; bhat is written, a padded row. */
+double gbose__tracker_predict(const struct gbose__tracker *tracker, const double *features, double *bhat);
+
+/* mu' times each tracker's bbar and slopes, one tracker after the other: 1 + q numbers each. mu is padded. */
+void gbose__trackers_along(const struct gbose__trackers *trackers, double *along, const double *mu);
+
+/* rhat - bhat'mu; `along` is where the tracker's numbers begin in what gbose__trackers_along() wrote. */
+double gbose__tracker_baseline(const struct gbose__tracker *tracker, const double *features,
+                               const double *along);
+
+/* By how much rhat - bhat'mu moves with the best score, as it is in `features`; 0 for a tracker that does not use it. */
+double gbose__tracker_slope(const struct gbose__tracker *tracker, const double *features, const double *mu);
+
+/* Learn a round; b and the scratch are padded rows. */
+void gbose__tracker_learn(const struct gbose__tracker *tracker, const double *features, double reward,
+                          const double *b, double *scratch);
+
+#endif

@@ -1,0 +1,133 @@
+/* The constants of gbose-auto, in one place.
+ *
+ * All values were chosen on repetitions of seed 101 in the worlds of docs/learners/gbose-auto.md, unless a comment says
+ * otherwise; the page says which seeds were looked at and what did not help. None has the unit of a reward or of a
+ * context (but for `fixed_slope`, which is off), so that rewards may be rescaled, and contexts together with lambda.
+ *
+ * "Memory" is a factor: what is known counts this much after one more round. A memory of 0.99 is one of about 100 rounds.
+ * Which trackers there are, and their memories, is the table in learners/auto/trackers.c. */
+#ifndef GBOSE_LEARNERS_AUTO_TUNING_H
+#define GBOSE_LEARNERS_AUTO_TUNING_H
+
+struct gbose__tuning {
+    /* ---- the baseline (baseline.h, trackers.h) ---- */
+
+    int use_baseline; /* 0: vhat is 0, for the ablation */
+
+    /* Slopes of a tracker have a prior of this precision, in squared units of its features, which have size 1. Small, so
+     * that a slope is learned within a few rounds; not zero, so that useless features do no harm. */
+    double slope_prior;
+    double prior_worn; /* share of slope_prior at which an entry that forgetting has worn is put back */
+
+    double feature_limit; /* features of a round are clipped to this many times their usual size */
+    double
+        rounds_per_time; /* rounds that are a unit of time to a tracker: about as many as that tracker remembers */
+
+    /* The slope of sqrt|m| is that of sqrt(|m| + this), so that it is finite; in units of the usual best score m. */
+    double root_floor;
+
+    double best_memory; /* of the mean square of the best score, by which that score is scaled as a feature */
+    double
+        round_memory; /* of mean and variance of the caller's features: hardly forgotten, so that slopes keep their
+                          * meaning. 16384 rounds. */
+
+    double loss_memory; /* of the squared errors by which trackers are compared */
+    double
+        lead_factor; /* the leading tracker changes when the loss of another one is smaller by this factor */
+    double settle_rounds; /* for each feature, before a tracker may lead */
+
+    double
+        reaction_limit; /* most of |v'|, in units of v for each unit of m; 0: no reaction, for the ablation */
+
+    /* ---- the scale of residuals, and weights (scale.h) ---- */
+
+    double scale_memory;      /* of s^2, the recent mean square of the residuals */
+    double scale_long_memory; /* of the longer mean whose least value is s_min^2 */
+    double scale_clip;        /* a squared residual counts at most this many times s^2 */
+    double scale_room;        /* s^2 may be this many times s_min^2 before rounds count less */
+    double first_rounds;      /* rounds before weights and clipping begin */
+    double
+        surprise_limit; /* the full estimate's response is at most this many s away from what was expected: a jump of v
+                            * counts, but does not rule */
+
+    /* ---- the width (width.h); u is h^2 (sum of weights) / dim ---- */
+
+    double full_slope; /* f(h) / (s_min h) of the full estimate where u is small */
+    double ramp; /* rounds for each dimension until full_slope is reached: all is learned at once before */
+    double ramp_least;       /* share of full_slope that the ramp begins with */
+    double orthogonal_slope; /* f(h) / (s_min h) of the orthogonal estimate where u is small */
+    double orthogonal_log;   /* factor of log(u / expected_u) in the square of what widens it */
+    double expected_u;       /* u up to here is that of rounds that teach all directions alike: no widening */
+    double orthogonal_expected_u; /* beyond this u the orthogonal estimate's width grows with u itself */
+    double fixed_slope;         /* if positive: f(h) = fixed_slope h, in units of reward, for the ablation */
+    double highest_probability; /* of the better arm of a pair */
+
+    /* ---- the contest of the two estimates (contest.h); evidence is half a difference of squared errors, in units of
+     * the residual variance ---- */
+
+    double contest_coins; /* coins for each dimension before it begins */
+    double contest_share; /* of the difference of squared errors: 1/2, as in a log-likelihood */
+    double
+        contest_step; /* most evidence of one coin: a jump of v is not taken for evidence. Made for a run of seed 3. */
+    double contest_memory;
+    double
+        contest_high; /* evidence at which the orthogonal estimate begins to choose; it does until there is none */
+    double contest_least; /* the full estimate cannot earn more credit than this */
+    double contest_most;
+    double coin_memory; /* of the mean squared residual of coins, the contest's unit */
+
+    /* ---- the diagnosis (diagnosis.h): conventions, which no decision depends on ---- */
+
+    double recent_memory;  /* of the recent shift */
+    double earlier_memory; /* of the shift that it is compared with for the drift */
+    double present_memory; /* of the scale of residuals and of the share of variance removed */
+    double misled_level;   /* p-value up to which a plain learner is called misled */
+};
+
+static const struct gbose__tuning gbose__tuning_default = {
+    .use_baseline = 1,
+    .slope_prior = 0.1,
+    .prior_worn = 0.9,
+    .feature_limit = 8,
+    .rounds_per_time = 100,
+    .root_floor = 0.01,
+    .best_memory = 0.999,
+    .round_memory = 1 - 1.0 / 16384,
+    .loss_memory = 0.98,
+    .lead_factor = 1.05,
+    .settle_rounds = 5,
+    .reaction_limit = 2,
+
+    .scale_memory = 0.98,
+    .scale_long_memory = 0.99,
+    .scale_clip = 16,
+    .scale_room = 2,
+    .first_rounds = 10,
+    .surprise_limit = 4,
+
+    .full_slope = 0.5,
+    .ramp = 4,
+    .ramp_least = 0.1,
+    .orthogonal_slope = 0.3,
+    .orthogonal_log = 4,
+    .expected_u = 2,
+    .orthogonal_expected_u = 60,
+    .fixed_slope = 0,
+    .highest_probability = 0.95,
+
+    .contest_coins = 2,
+    .contest_share = 0.5,
+    .contest_step = 1,
+    .contest_memory = 0.999,
+    .contest_high = 1,
+    .contest_least = -2,
+    .contest_most = 50,
+    .coin_memory = 0.999,
+
+    .recent_memory = 0.98,
+    .earlier_memory = 0.995,
+    .present_memory = 0.999,
+    .misled_level = 0.05,
+};
+
+#endif
