@@ -44,6 +44,8 @@ typedef struct {
     const double *contexts; /* n_arms rows of dim doubles; NULL when dim is 0 */
     const size_t *label;    /* n_arms: the number of each in your catalogue; NULL: its place in the round */
     uint64_t unit; /* whose outcome it is: rounds of one unit may be correlated. Used by effects only */
+    int partial; /* 1: only pmf[arm] was logged, and the rest of pmf is a guess that adds up to 1. Weights need no
+                      more; but the draws cannot be audited, and effects cannot be estimated */
 } gbose_logged;
 
 typedef struct {

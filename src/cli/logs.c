@@ -240,7 +240,8 @@ int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row
                           .reward = r->reward,
                           .contexts = r->dim && !r->partial ? r->x : NULL,
                           .label = r->n_ids ? logs->label : NULL,
-                          .unit = unit};
+                          .unit = unit,
+                          .partial = r->partial};
     return GBOSE_OK;
 }
 

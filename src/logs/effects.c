@@ -121,6 +121,9 @@ static int check_row(const gbose_effects *f, const gbose_logged *row, gbose_erro
     if (!row || row->n_arms == 0 || row->arm >= row->n_arms || !row->pmf || !row->contexts)
         return gbose__fail(err, GBOSE_EINVAL,
                            "a logged round needs arms, one that was played, probabilities and contexts");
+    if (row->partial)
+        return gbose__fail(err, GBOSE_EINVAL,
+                           "effects need the probabilities of all arms, not of the played one alone");
     if (!(fabs(row->reward) <= GBOSE_MAX_INPUT))
         return gbose__fail(err, GBOSE_ENUMERIC, "the reward is %g", row->reward);
     for (size_t a = 0; a < row->n_arms; a++) {

@@ -284,17 +284,21 @@ static double predict(gbose_evaluation *e, const gbose_logged *row, double *best
     for (size_t a = 1; a < row->n_arms; a++)
         *best = e->score[a] > *best ? e->score[a] : *best;
     c = gbose__level_predict(&e->baseline, e->dim ? e->theta.mu : none, *best);
+    /* Where the log's own probabilities are not known, only a q that is the same for all arms has a known
+     * mean. */
     for (size_t a = 0; a < row->n_arms; a++)
-        e->q[a] = c + e->score[a];
+        e->q[a] = row->partial ? c : c + e->score[a];
     return c;
 }
 
+/* Centring needs all probabilities, so that a partial round teaches the baseline alone. */
 static void learn(gbose_evaluation *e, const gbose_logged *row, double c, double best)
 {
     static const double none[GBOSE__LANES];
     const double *b = e->context + row->arm * e->baseline.stride;
     double mean = 0, *x = e->theta.x;
-    int settled = e->baseline.rounds >= WARM_UP; /* before, a reward says more of the level than of its arm */
+    int settled = e->baseline.rounds >= WARM_UP &&
+                  !row->partial; /* before, a reward says more of the level than of its arm */
 
     if (!e->dim) {
         struct offset *offset = e->offset + label_of(row, row->arm);
@@ -360,6 +364,8 @@ static void add_difference(gbose_evaluation *e, struct policy *policy, const gbo
 
     if (first->value.n > WARM_UP * (1 + (double)e->dim)) {
         spread_of(&spread, &reach, row, pmf, first_pmf);
+        if (row->partial) /* what was seen must do */
+            spread = reach = (policy->w - first->w) * (policy->w - first->w);
         gbose__running_add(&policy->phi, policy->mean_q - first->mean_q + error, error, spread, reach,
                            e->set.horizon);
     }

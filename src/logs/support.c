@@ -70,6 +70,8 @@ void gbose__audit_add(struct gbose__audit *audit, const gbose_logged *row, const
     audit->certain += p >= 1;
     if (audit->rounds == 1 || p < audit->least)
         audit->least = p;
+    if (row->partial)
+        return;
     for (size_t a = 0; a < row->n_arms; a++) {
         double q = row->pmf[a];
         size_t k;
@@ -168,6 +170,7 @@ void gbose__support_add(struct gbose__support *s, const gbose_logged *row, const
         }
     }
     s->n++;
+    s->partial |= row->partial;
     s->lost += lost;
     gbose__lower_add(&s->weight, pmf[row->arm] / row->pmf[row->arm] + lost);
     s->weight_variance += fmax(0, square - (1 - lost) * (1 - lost));
@@ -183,4 +186,8 @@ void gbose__support_report(const struct gbose__support *s, double alpha, gbose_p
     out->weight = (gbose_interval){mean, gbose__lower_bound(&s->weight, alpha / 2), mean + radius};
     radius = gbose__known_excess(s->n, s->peek.variance, alpha / 2);
     out->peek = (gbose_interval){off, off - radius, off + radius};
+    if (s->partial) {
+        out->weight.upper = INFINITY;
+        out->peek = (gbose_interval){NAN, -INFINITY, INFINITY};
+    }
 }

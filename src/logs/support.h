@@ -38,6 +38,7 @@ void gbose__audit_report(const struct gbose__audit *audit, gbose_audit *out);
 
 /* The checks of one policy. Their variances given the past are known. */
 struct gbose__support {
+    int partial; /* of some round only the played arm's probability was known, and so not the variances */
     double n;
     double lost;                /* sum of the policy's mass on arms that could not have been played */
     struct gbose__lower weight; /* of w plus that mass: their mean is 1 */
