@@ -1,6 +1,6 @@
 """The benchmark: gbose beside its peers, in one run, their repetitions in turn so that noise hits all alike.
 
-    ./run bench [--quick] [--docs] [SECTION...]      sections: rounds auto ball growth kernels isa learners threads
+    ./run bench [--quick] [--docs] [SECTION...]      sections: rounds auto ball growth kernels isa learners threads features
 
 With --docs the tables and figures of docs/performance.md are renewed from bench/results/; --docs alone measures
 nothing before.
@@ -367,6 +367,30 @@ def threads(quick):
     write_csv("threads.csv", ["threads", "rounds a second, best", "gain in wall time, best", "gain by CPU, median"], rows)
 
 
+def features(quick):
+    """Named features to ten rows of eighteen columns, by a schema, beside the same by hand in C, and in Python. What a
+    schema adds is its time less that of the arithmetic."""
+    c = Contender("features", [os.path.join(BUILD, "gbose_bench_features")])
+    python = Contender("features.py", [python_with_numpy(), os.path.join(HERE, "features.py")])
+    asked = [("by hand, in C", c, "arithmetic"), ("schema, slots", c, "slots"), ("schema, names", c, "names"),
+             ("decision of gbose-auto", c, "decide"), ("schema, names, and decision", c, "whole"),
+             ("schema, in Python", python, "gbose"), ("numpy, by hand", python, "numpy"), ("pandas", python, "pandas")]
+    times = {name: [] for name, _, _ in asked}
+    for _ in range(5 if quick else 25):
+        for name, contender, what in asked:
+            times[name].append(contender.ask(f"{what} {0.02 if quick else 0.1}"))
+    rows, hand = [], times["by hand, in C"]
+    for name, t in times.items():
+        if not median(t):
+            print(f"    {name:28} the package gbose is not installed for {python_with_numpy()}")
+            continue
+        above = median([x - y for x, y in zip(t, hand)])
+        rows.append([name, f"{median(t):.4g}", f"{spread(t):.3f}", f"{above:.4g}"])
+        print(f"    {name:28} {number(median(t)):>8} us, {above:.3f} above the arithmetic")
+    print(f"    goal: a schema costs at most 1.0 above the arithmetic; it is {rows[2][3]} by names, {rows[1][3]} by slots")
+    write_csv("features.csv", ["contender", "microseconds", "spread", "above the arithmetic"], rows)
+
+
 # ---- the page ----
 
 def read_csv(name):
@@ -427,6 +451,9 @@ def page_tables():
     crowd = read_csv("learners.csv")
     yield "learners", markdown(["learners"] + [f"{int(r['learners']):,}" for r in crowd],
                                [["us per round"] + [number(float(r["microseconds"])) for r in crowd]])
+    yield "features", markdown(["ten arms, eighteen columns", "us", "above the arithmetic"],
+                               [[r["contender"], number(float(r["microseconds"])),
+                                 f"{float(r['above the arithmetic']):.2f}"] for r in read_csv("features.csv")])
     yield "threads", markdown(["threads", "rounds a second, best", "gain in wall time, best", "gain by CPU, median"],
                               [[r["threads"], number(float(r["rounds a second, best"])),
                                 r["gain in wall time, best"] + "x", r["gain by CPU, median"] + "x"]
@@ -450,7 +477,7 @@ def renew_page():
             f.write(svg)
 
 
-SECTIONS = {f.__name__: f for f in (rounds, auto, ball, growth, kernels, isa, learners, threads)}
+SECTIONS = {f.__name__: f for f in (rounds, auto, ball, growth, kernels, isa, learners, threads, features)}
 
 
 def main():
