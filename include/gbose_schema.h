@@ -147,6 +147,14 @@ GBOSE_API int gbose_new_for(gbose **out, const char *spec, const gbose_schema *s
 GBOSE_API int gbose_load_for(gbose **out, const void *buf, size_t size, const gbose_schema *schema,
                              gbose_error *err);
 
+/* gbose_grow() from a schema to one that only appends terms (gbose_schema_compatible()): a learner for `now` that knows all
+ * that g knows, as if what is new had been 0 in every round. g is unchanged. Tickets of g cannot be learned by the new
+ * learner: learn them first. GBOSE_ESCHEMA if g was not made for `before`, if `now` does more than append terms, or if
+ * terms were appended to `round` and the learner has features of the round: these it follows as they are. Other errors
+ * are those of gbose_grow(). */
+GBOSE_API int gbose_grow_for(gbose **out, const gbose *g, const gbose_schema *before, const gbose_schema *now,
+                             gbose_error *err);
+
 /* ---- a schema from data -------------------------------------------------------------------------------- */
 
 /* What features have been like: types, scales and values can be proposed from it, once, and are then fixed. */

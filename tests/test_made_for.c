@@ -251,6 +251,89 @@ static void the_order_of_terms_does_not_matter(void **state)
     gbose_schema_free(two);
 }
 
+/* ---- growth ---- */
+
+/* A schema appends terms: what was learned stays, and where the new columns are 0 the decisions stay. `new` is a flag that
+ * no action has yet, and is 0 then. */
+static void appending_terms_keeps_decisions(void **state)
+{
+    static const char *const specs[] = {
+        "gbose:lambda=2,gamma=0.2", "lin-ucb", "lin-ts", "eps-greedy", "semi-ts", "gbose-auto"};
+    static const char more[] = "action.new flag missing=off\naction.tags set hash=4\n"
+                               "arm = price topic*device\narm = new tags new*tenure\nround = hour tenure";
+    gbose_schema *before = schema_of("arm = price topic*device\nround = hour tenure"), *now = schema_of(more);
+
+    (void)state;
+    for (size_t k = 0; k < COUNT(specs); k++) {
+        int is_auto = !strcmp(specs[k], "gbose-auto"); /* its width grows with the number of columns */
+        gbose *g = learner_for(specs[k], before), *grown = NULL;
+        struct random rng = {29};
+        gbose_error err;
+
+        play(g, before, 300, 11);
+        assert_that(gbose_grow_for(&grown, g, before, now, &err) == GBOSE_OK, "%s: %s", specs[k], err.text);
+        assert_int_equal(gbose_dim(grown), gbose_schema_dim(now));
+        assert_true(gbose_schema_of(grown) == gbose_schema_hash(now));
+        assert_int_equal(gbose_rounds(grown), 300);
+        for (size_t i = 0; i < gbose_dim(grown); i++)
+            assert_near(gbose_coef(grown)[i], i < gbose_dim(g) ? gbose_coef(g)[i] : 0, 1e-12);
+        for (int t = 0; t < 200; t++) {
+            struct scene s;
+            gbose_decision d, e;
+            double reward;
+
+            draw(&rng, &s);
+            reward = decide(g, before, &s, &d);
+            decide(grown, now, &s, &e);
+            if (is_auto)
+                continue;
+            assert_that(d.arm == e.arm, "%s, round %d", specs[k], t);
+            assert_near(d.probability, e.probability, 1e-6);
+            assert_int_equal(gbose_learn(grown, d.ticket, d.ticket_size, reward), GBOSE_EFOREIGN);
+            assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size, reward), GBOSE_OK);
+            assert_int_equal(gbose_learn(grown, e.ticket, e.ticket_size, reward), GBOSE_OK);
+        }
+        play(grown, now, 50, 12);
+        gbose_free(g);
+        gbose_free(grown);
+    }
+    gbose_schema_free(before);
+    gbose_schema_free(now);
+}
+
+static void growth_to_another_schema_is_refused(void **state)
+{
+    gbose_schema *before = schema_of("arm = price\nround = hour"),
+                 *other = schema_of("arm = topic price\nround = hour"),
+                 *round = schema_of("arm = price\nround = hour tenure");
+    gbose *g = learner_for("gbose-auto", before), *linear = learner_for("lin-ts", before), *plain = NULL,
+          *mark = (gbose *)&mark, *grown = mark;
+    gbose_error err;
+
+    (void)state;
+    assert_int_equal(gbose_grow_for(&grown, g, before, other, &err), GBOSE_ESCHEMA);
+    assert_non_null(strstr(err.text, "term 1 of arm was 'action.price' and is 'action.topic'"));
+    assert_int_equal(gbose_grow_for(&grown, g, other, other, &err), GBOSE_ESCHEMA);
+    assert_non_null(strstr(err.text, "the learner was made for the schema"));
+    assert_int_equal(gbose_grow_for(&grown, g, before, round, &err), GBOSE_ESCHEMA);
+    assert_non_null(strstr(err.text, "the terms of the round have grown from 2 to 3 columns"));
+    assert_int_equal(gbose_new(&plain, "gbose", 1, NULL), GBOSE_OK);
+    assert_int_equal(gbose_grow_for(&grown, plain, before, round, &err), GBOSE_ESCHEMA);
+    assert_string_equal(err.text, "the learner was made without a schema");
+    assert_int_equal(gbose_grow_for(&grown, NULL, before, round, &err), GBOSE_EINVAL);
+    assert_ptr_equal(grown, mark);
+    assert_int_equal(gbose_grow_for(&grown, linear, before, round, &err),
+                     GBOSE_OK); /* it has no use for the round */
+    assert_true(gbose_schema_of(grown) == gbose_schema_hash(round));
+    gbose_free(grown);
+    gbose_free(g);
+    gbose_free(linear);
+    gbose_free(plain);
+    gbose_schema_free(before);
+    gbose_schema_free(other);
+    gbose_schema_free(round);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +341,8 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(another_schemas_states_and_tickets_are_refused),
         cmocka_unit_test(the_order_of_terms_does_not_matter),
+        cmocka_unit_test(appending_terms_keeps_decisions),
+        cmocka_unit_test(growth_to_another_schema_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,3 +77,24 @@ int gbose_load_for(gbose **out, const void *buf, size_t size, const gbose_schema
         *out = g;
     return rc;
 }
+
+int gbose_grow_for(gbose **out, const gbose *g, const gbose_schema *before, const gbose_schema *now,
+                   gbose_error *err)
+{
+    int rc;
+
+    if (!out || !g || !before || !now)
+        return gbose__fail_plainly(err, GBOSE_EINVAL);
+    if (gbose_schema_of(g) != gbose_schema_hash(before))
+        return another_schema(err, "the learner", gbose_schema_of(g), before);
+    rc = gbose_schema_compatible(before, now, err);
+    if (rc)
+        return rc;
+    if (gbose_round_features(g) && gbose_schema_round(now) != gbose_schema_round(before))
+        return gbose__fail(
+            err, GBOSE_ESCHEMA,
+            "the terms of the round have grown from %zu to %zu columns: %.40s follows what it has; append "
+            "to 'arm' only",
+            gbose_schema_round(before), gbose_schema_round(now), gbose_spec(g));
+    return gbose__grow(out, g, gbose_schema_dim(now), gbose_schema_hash(now), err);
+}
