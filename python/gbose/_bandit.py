@@ -509,6 +509,18 @@ class Bandit:
             check(code)
             return bytes(ffi.buffer(buf, size[0]))
 
+    def grow(self, schema: Schema) -> Bandit:
+        """A bandit for a schema that only appends terms to this one's. It knows what this one knows, as if the new columns
+        had been 0 so far. Tickets of this bandit cannot be learned by the new one: learn them first."""
+        if self._schema is None:
+            raise Error("this bandit has no schema to grow from")
+        out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
+        with self._lock:
+            check(lib.gbose_grow_for(out, self._open(), self._schema._s, schema._s, err), err)
+        grown: Bandit = Bandit.__new__(Bandit)
+        grown._take(out[0], schema)
+        return grown
+
     def merge(self, other: Bandit) -> None:
         """Add what `other` has learned: afterwards this bandit knows what one that saw both streams of rewards would.
 

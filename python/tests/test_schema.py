@@ -274,6 +274,22 @@ def test_another_schemas_things_are_refused(rng):
         bandit.decide()
 
 
+def test_growth(rng):
+    bandit = gbose.Bandit("gbose", schema=SCHEMA, seed=2)
+    for _ in play(bandit, rng, 200):
+        pass
+    more = gbose.Schema(TEXT.replace("v*hour", "v*hour new*age"))
+    grown = bandit.grow(more)
+    assert grown.schema is more and grown.rounds == 200 and grown.dim == more.dim
+    assert grown.coef[: bandit.dim].tolist() == pytest.approx(bandit.coef.tolist(), abs=1e-12)
+    for _ in play(grown, rng, 10):
+        pass
+    with pytest.raises(gbose.Error, match="is not there any more"):
+        grown.grow(SCHEMA)
+    with pytest.raises(gbose.Error, match="no schema"):
+        gbose.Bandit("gbose", dim=2).grow(more)
+
+
 # ---- fit ----
 
 
