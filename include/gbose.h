@@ -64,7 +64,7 @@ extern "C" {
     X(OK, 0, "success")                                                                                      \
     X(EINVAL, -1, "invalid argument: a null pointer, or a size of zero where something is needed")           \
     X(ENOMEM, -2, "out of memory")                                                                           \
-    X(ENUMERIC, -3, "a number is NaN, infinite or larger than 1e120 in magnitude")                           \
+    X(ENUMERIC, -3, "a number is NaN, infinite or larger than 1e30 in magnitude")                            \
     X(ESIZE, -4, "the size is too large for this machine's addresses")                                       \
     X(ESPEC, -5, "the learner's spec is wrong: an unknown name, an unknown option or a bad value")           \
     X(ETICKET, -6, "the ticket is truncated, corrupted or not a ticket")                                     \
@@ -88,9 +88,10 @@ enum gbose_status {
 #undef GBOSE_STATUS_ENUM
 };
 
-/* The largest magnitude of a context's entry or a reward. Beyond it squares and their sums could
- * overflow; below it nothing that the library computes from them becomes infinite or NaN. */
-#define GBOSE_MAX_INPUT 1e120
+/* The largest magnitude of a context's entry or a reward. Up to it, however numbers of different sizes are mixed,
+ * nothing that the library computes from them becomes infinite or NaN, and what it saves can be loaded
+ * (docs/reliability.md). */
+#define GBOSE_MAX_INPUT 1e30
 
 /* What went wrong, in words for a person: one line, no newline at its end. */
 typedef struct {

@@ -206,11 +206,11 @@ static void a_state_is_remembered_for_sixteen_loads(void **state)
     bytes_free(&start);
 }
 
-/* B formed from contexts of 1e120 has lost its prior to rounding. It may be refused, but not spoiled. */
+/* B formed from contexts of 1e30 has lost its prior to rounding. It may be refused, but not spoiled. */
 static void a_sum_that_cannot_be_represented_is_refused(void **state)
 {
     gbose *a = new_player("lin-ucb:intercept=0", DIM), *b = new_player("lin-ucb:intercept=0", DIM);
-    double contexts[2 * DIM] = {1e120, 1e120, 1e120, -1e120, 1e120, 1e120};
+    double contexts[2 * DIM] = {1e30, 1e30, 1e30, -1e30, 1e30, 1e30};
     gbose *each[] = {a, b};
     int rc;
 

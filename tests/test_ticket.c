@@ -410,7 +410,7 @@ static void a_ticket_may_be_learned_in_place(void **state)
 
 /* ---- numbers that are refused ---- */
 
-static const double unfit[] = {NAN, -NAN, INFINITY, -INFINITY, 1e121, -1e121, 1.0000000001e120, 1.7e308};
+static const double unfit[] = {NAN, -NAN, INFINITY, -INFINITY, 1e31, -1e31, 1.0000000001e30, 1.7e308};
 
 static void check_rewards(const char *spec)
 {
@@ -523,7 +523,7 @@ static void play_at_scale(const char *spec, double scale, double reward, int may
 
 static void check_scales(const char *spec)
 {
-    play_at_scale(spec, 1e100, 1, 0);
+    play_at_scale(spec, 1e28, 1, 0);
     play_at_scale(spec, 1e-100, 1, 0);
     play_at_scale(spec, 1, GBOSE_MAX_INPUT, 0);
     play_at_scale(spec, GBOSE_MAX_INPUT, GBOSE_MAX_INPUT, 1);

@@ -45,7 +45,7 @@ def unchanged(request):
         (None, "dtype object"),
         ([[np.nan, 0, 0]], "NaN, infinite"),
         ([[np.inf, 0, 0]], "NaN, infinite"),
-        ([[-1e121, 0, 0]], "larger than 1e120"),
+        ([[-1e31, 0, 0]], "larger than 1e30"),
     ],
 )
 def test_contexts(bandit, contexts, text):
@@ -84,7 +84,7 @@ def test_tickets(bandit, rng):
     for wrong in ["text", None, 7, [1, 2]]:
         with pytest.raises(TypeError, match="a ticket is bytes"):
             bandit.learn(wrong, 1.0)
-    for reward in [np.nan, np.inf, 1e121]:
+    for reward in [np.nan, np.inf, 1e31]:
         with pytest.raises(gbose.Error, match="NaN, infinite"):
             bandit.learn(ticket, reward)
     for reward in ["one", None]:

@@ -218,6 +218,19 @@ static void add_evidence(double *B, double *y, double *L, double *half, const st
     }
 }
 
+/* Is all of it finite, with a triangle that has an inverse? */
+static int is_sound(const struct gbose__ridge *m)
+{
+    int fine = 1;
+
+    for (size_t j = 0; j < m->dim; j++) {
+        for (size_t i = 0; i <= j; i++)
+            fine &= isfinite(row(m, j)[i]) != 0;
+        fine &= row(m, j)[j] > 0 && isfinite(m->mu[j]);
+    }
+    return fine;
+}
+
 int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into,
                        const struct gbose__ridge *from, const struct gbose__ridge *common)
 {
@@ -244,16 +257,18 @@ int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into
         add_evidence(B, y, L, half, common, -gbose__exp(steps * gbose__log(from->forget)));
     }
     /* B = L L' and B^-1 = R'R with R = L^-1 */
-    if (!gbose__dense_factor(B, into->dim)) {
-        gbose__free(B);
-        gbose__ridge_clear(out);
-        return GBOSE_ENUMERIC;
+    rc = gbose__dense_factor(B, into->dim) ? GBOSE_OK : GBOSE_ENUMERIC;
+    if (!rc) {
+        gbose__dense_invert(out->root, B, into->dim);
+        solve(out, y);
+        rc = is_sound(out) ? GBOSE_OK : GBOSE_ENUMERIC;
     }
-    gbose__dense_invert(out->root, B, into->dim);
-    solve(out, y);
-    restart_reach(out);
     gbose__free(B);
-    return GBOSE_OK;
+    if (rc)
+        gbose__ridge_clear(out);
+    else
+        restart_reach(out);
+    return rc;
 }
 
 /* ---- growing ---- */
@@ -347,16 +362,13 @@ void gbose__ridge_read(struct gbose__ridge *m, struct gbose__reader *r)
 {
     int bad = 0;
 
-    for (size_t j = 0; j < m->dim; j++) {
+    for (size_t j = 0; j < m->dim; j++)
         gbose__get_doubles(r, row(m, j), j + 1);
-        for (size_t i = 0; i <= j; i++)
-            bad |= !isfinite(row(m, j)[i]);
-        bad |= !(row(m, j)[j] > 0);
-    }
     gbose__get_doubles(r, m->mu, m->dim);
     gbose__get_doubles(r, m->prior, m->dim);
     for (size_t j = 0; j < m->dim; j++)
-        bad |= !isfinite(m->mu[j]) || !(m->prior[j] > 0 && m->prior[j] <= m->lambda);
+        bad |= !(m->prior[j] > 0 && m->prior[j] <= m->lambda);
+    bad |= !is_sound(m);
     m->turn = (size_t)gbose__get_u64(r);
     bad |= m->turn >= m->dim;
     m->steps = gbose__get_u64(r);

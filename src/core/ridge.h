@@ -64,7 +64,7 @@ double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t 
 
 /* Add to `into` the evidence that `from` has and `common`, an earlier state of it (NULL: none), had not: the common
  * evidence has aged in `from` by the steps it took since. GBOSE_OK, GBOSE_ENOMEM, or GBOSE_ENUMERIC if the sum is not
- * positive definite; the new regression is in `out`, which is initialised by this. */
+ * positive definite or not finite; the new regression is in `out`, which is initialised by this. */
 int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into,
                        const struct gbose__ridge *from, const struct gbose__ridge *common);
 

@@ -13,7 +13,7 @@ static const char *describe(char *buf, size_t size, double x)
         return "NaN";
     if (isinf(x))
         return x > 0 ? "infinity" : "-infinity";
-    snprintf(buf, size, "%.3g (more than 1e120 in magnitude)", x);
+    snprintf(buf, size, "%.3g (more than 1e30 in magnitude)", x);
     return buf;
 }
 

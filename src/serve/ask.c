@@ -83,7 +83,7 @@ static int read_row(double *to, size_t n, const struct gbose__document *d, uint3
 
             snprintf(field, sizeof field, "%s[%zu]", name, i);
             return gbose__problem(p, 400, "not_a_number", where, field,
-                                  "%s must be a number, at most 1e120 in magnitude", field);
+                                  "%s must be a number, at most 1e30 in magnitude", field);
         }
     }
     return 0;
