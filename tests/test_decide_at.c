@@ -264,7 +264,7 @@ static void a_wrong_input_is_named(void **state)
     context[0] = 1e-10;
     assert_int_equal(gbose_decide(g, &d, context, 1), GBOSE_OK);
     for (int t = 0; t < 200; t++)
-        assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size, t % 2 ? 1e30 : 0.9e120), GBOSE_OK);
+        assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size, t % 2 ? 1e30 : 0.9e30), GBOSE_OK);
     context[0] = 1e30;
     assert_int_equal(gbose_scratch_new(&scratch), GBOSE_OK);
     assert_int_equal(gbose_check_input(g, &in, &err), gbose_decide_at(g, scratch, &d, &in, 0, 0));
