@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Install what is missing on Debian and Ubuntu. When nothing is missing this only looks, on any system.
-# Usage: scripts/setup.sh run|study|test|full|bench
+# Usage: scripts/setup.sh run|study|serve|test|full|bench
 #   run    to build gbose        study  to draw figures too      bench  to measure it beside others
 #   test   to test it            full   and with the long tests: other machines under emulation
+#   serve  the page of the service with its charts
 set -euo pipefail
 what=${1-run}
 
@@ -102,6 +103,16 @@ if for_any full; then
     need libc6-dev-i386-cross test -e /usr/i686-linux-gnu/include/stdlib.h
     need qemu-user command -v qemu-s390x
 fi
+# The page of gbose serve draws its charts with uPlot; its tests drive a browser and Personalizer's own clients.
+npm=(uplot@1.6.32)
+if for_any serve test full; then
+    need npm command -v npm
+fi
+if for_any test full; then
+    need chromium command -v chromium
+    npm+=(playwright-core@1.65.0 @azure/cognitiveservices-personalizer@2.0.1 @azure/ms-rest-js@2.7.0
+        @azure-rest/ai-personalizer@1.0.0-beta.1 @azure/core-auth)
+fi
 if for_any bench; then
     need libopenblas-dev library openblas
     need libblis-dev library blis
@@ -112,4 +123,21 @@ install_missing
 if for_any test full; then
     need "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" clang_sanitizes
     install_missing
+fi
+
+# npm's packages go into build/npm, and are looked for there by CMake and the tests.
+if for_any serve test full; then
+    here=$(cd "$(dirname "$0")/.." && pwd)/build/npm
+    absent=()
+    for package in "${npm[@]}"; do
+        name=${package%@*}
+        [[ -n $name ]] || name=$package
+        [[ -d $here/node_modules/$name ]] || absent+=("$package")
+    done
+    if [[ ${#absent[@]} -gt 0 ]]; then
+        mkdir -p "$here"
+        echo "setup: installing ${absent[*]} (npm)" >&2
+        npm install --silent --no-audit --no-fund --prefix "$here" "${npm[@]}" >/dev/null 2>&1 ||
+            echo "setup: npm could not install ${absent[*]}; the page will have no charts, and its tests are skipped" >&2
+    fi
 fi

@@ -3,7 +3,7 @@
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 GBOSE=$(realpath "$1")
-export GBOSE
+export GBOSE PYTHONDONTWRITEBYTECODE=1
 shift
 cd "$here/service"
 files=("$@")

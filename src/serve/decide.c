@@ -349,3 +349,9 @@ const char **gbose__decide_stored_ids(struct gbose__desk *desk, const struct gbo
     }
     return ids;
 }
+
+size_t gbose__route_decide_fields(const struct gbose__field **out)
+{
+    *out = own_fields;
+    return N_FIELDS - GBOSE__IN_FIELDS;
+}

@@ -323,9 +323,13 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     }
     if (x->phase != READY)
         return MHD_YES;
-    if (x->finish)
-        x->finish(x);
-    return send_answer(x);
+    if (x->finish) {
+        void (*finish)(struct gbose__exchange *) = x->finish;
+
+        x->finish = NULL;
+        finish(x);
+    }
+    return x->phase == PARKED ? MHD_YES : send_answer(x); /* finishing one thing may have begun another */
 }
 
 static void on_completed(void *context, struct MHD_Connection *connection, void **state,

@@ -339,3 +339,9 @@ void gbose__route_drop_bandit(struct gbose__exchange *x, const struct gbose__rou
     gbose__http_park(x);
     gbose__writer_submit(x->service, &p->job);
 }
+
+size_t gbose__route_bandit_fields(const struct gbose__field **out)
+{
+    *out = own_fields;
+    return N_FIELDS - GBOSE__SET_FIELDS;
+}

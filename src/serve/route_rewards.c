@@ -167,3 +167,9 @@ void gbose__route_activate(struct gbose__exchange *x, const struct gbose__route_
 {
     take(x, args->bandit, 1);
 }
+
+size_t gbose__route_rewards_fields(const struct gbose__field **out)
+{
+    *out = fields;
+    return N_FIELDS;
+}

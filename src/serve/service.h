@@ -356,6 +356,11 @@ gbose__route_handler gbose__route_decide, gbose__route_rewards, gbose__route_act
     gbose__route_effects, gbose__route_diagnosis, gbose__route_history, gbose__route_rank,
     gbose__route_rank_reward, gbose__route_rank_activate;
 
+/* The fields that their bodies have, beside those of gbose__ask_fields and gbose__settings_fields; how many. */
+size_t gbose__route_decide_fields(const struct gbose__field **out);
+size_t gbose__route_rewards_fields(const struct gbose__field **out);
+size_t gbose__route_bandit_fields(const struct gbose__field **out);
+
 /* ---- route_generations.c: what others need, too ---- */
 
 /* A new generation, not yet of any bandit, with a first model that has learned nothing. NULL with a problem. The schema may be

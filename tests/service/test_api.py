@@ -138,6 +138,21 @@ def test_paths_and_methods(api):
     assert api.get("/readyz")["status"] == "ready"
 
 
+def test_openapi_lists_the_routes(api):
+    spec = api.get("/openapi.json")
+    assert spec["openapi"].startswith("3.") and len(spec["paths"]) > 20
+    assert set(spec["paths"]["/v1/bandits/{bandit}"]) == {"put", "get", "delete"}
+    assert "contexts" in spec["components"]["schemas"]["Decide"]["properties"]
+    assert "wait" in spec["components"]["schemas"]["Settings"]["properties"]
+    make(api)
+    for path, operations in spec["paths"].items():  # each of them is there, whatever it says
+        for method in operations:
+            if (method, path) not in (("delete", "/v1/bandits/{bandit}"),):
+                path_ = path.format(bandit="news", event="e", unit="u", generation="9", version="v1.0", file="page.js")
+                status, data, _ = api.raw(method.upper(), path_, b"{}" if method in ("put", "post") else None)
+                assert status != 405 and b"no_such_path" not in data, (method, path)
+
+
 def test_an_event_of_the_callers_own_name_is_decided_once(api):
     make(api)
     first = api.post("/v1/bandits/news/decide", {"event": "order/1", "contexts": TWO, "ids": ["a", "b"]})
@@ -321,6 +336,32 @@ def test_a_unit_is_erased(server, api):
     server.start()
     assert server.client().get("/v1/bandits/news/diagnosis")["rounds"] == left + 50
     assert "the same bytes" in gbose("rebuild", server.data)
+
+
+def test_evaluation_effects_and_history(api):
+    """A world with a known truth: the first feature earns 1, the others nothing, under a level that moves."""
+    make(api, spec="gbose-auto:floor=0.3", base_arm="1")
+    play(api, 3000)
+    path = "/v1/bandits/news"
+    evaluation = until(lambda: api.get(path + "/evaluation"), lambda e: e["seen"] == e["of"] == 3000)
+    policies = {p["policy"]: p for p in evaluation["policies"]}
+    assert set(policies) == {"logged", "base", "uniform"} and evaluation["rounds"] == 3000
+    for name in ("base", "uniform"):  # both earn nothing on average; the best of three normals earns 0.85
+        d = policies[name]["difference"]
+        assert d["lower"] < d["estimate"] < d["upper"] < -0.3, (name, d)
+    assert policies["logged"]["supported"] == pytest.approx(1) and evaluation["audit"]["p"] > 1e-4
+    assert [p["policy"] for p in api.get(path + "/evaluation?policy=uniform")["policies"]] == ["uniform"]
+    assert "'uniform'" in refusal(api.get, path + "/evaluation?policy=unform").error["message"]
+    effects = api.get(path + "/effects")["effects"]
+    for effect, truth in zip(effects, (1, 0, 0)):
+        assert abs(effect["estimate"] - truth) < 0.1
+        assert effect["anytime"]["lower"] < truth < effect["anytime"]["upper"]
+    history = api.get(path + "/history")
+    assert history["arms"] == ["0", "1", "2"] or set(history["arms"]) == {"0", "1", "2"}
+    assert sum(p["n"] for p in history["points"]) == 3000 and len(history["points"]) <= 240
+    levels = [p["level"] for p in history["points"]]
+    assert max(levels) > 0.5 and min(levels) < -0.5  # the sine is seen
+    assert len(api.get(path + "/diagnosis")["says"]) == 4
 
 
 def test_the_log_has_every_event(api):

@@ -1,0 +1,222 @@
+"""Nothing lost, nothing twice: a server that is killed at random moments, on disks that are full or fail."""
+
+import os
+import random
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from server import Client, Refused, Server, gbose, until
+
+ROUNDS = 200 if os.environ.get("GBOSE_FULL") else 12
+CONNECTIONS = 8
+
+
+class Driver(threading.Thread):
+    """Decides and rewards as fast as it can, and remembers what was acknowledged."""
+
+    def __init__(self, port, seed):
+        super().__init__(daemon=True)
+        self.api = Client(port, timeout=20)
+        self.rng = random.Random(seed)
+        self.decided = {}  # event: (arm, pmf)
+        self.rewarded = {}  # event: value
+        self.refused = 0
+        self.stopping = False
+        self.unexpected = None
+
+    def turn(self):
+        rng, api = self.rng, self.api
+        body = {"contexts": [[rng.gauss(0, 1) for _ in range(3)] for _ in range(3)]}
+        if rng.random() < 0.3:
+            body["event"] = f"mine-{rng.random()}"
+        many = rng.random() < 0.3
+        got = api.post("/v1/bandits/b/decide", [body, {"contexts": body["contexts"]}] if many else body)
+        for answer in got if many else [got]:
+            self.decided[answer["event"]] = (answer["arm"], answer["pmf"])
+        for answer in got if many else [got]:
+            if rng.random() < 0.7:
+                value = rng.gauss(0, 1)
+                api.post(
+                    "/v1/bandits/b/rewards", {"event": answer["event"], "reward": value, "final": rng.random() < 0.7}
+                )
+                self.rewarded[answer["event"]] = value
+
+    def run(self):
+        while not self.stopping:
+            try:
+                self.turn()
+            except Refused as refused:
+                self.refused += 1
+                if refused.status != 503:
+                    self.unexpected = refused
+                    return
+                time.sleep(0.002)
+            except (OSError, Exception) as error:
+                if not isinstance(error, (OSError, ConnectionError)) and "http.client" not in type(error).__module__:
+                    self.unexpected = error
+                    return
+                time.sleep(0.005)  # the server is gone; what it had not acknowledged does not count
+
+
+def drive(port, seconds, seed, meanwhile=lambda: None):
+    drivers = [Driver(port, 1000 * seed + i) for i in range(CONNECTIONS)]
+    for driver in drivers:
+        driver.start()
+    end = time.monotonic() + seconds
+    meanwhile()
+    time.sleep(max(0, end - time.monotonic()))
+    return drivers
+
+
+def join(drivers, decided, rewarded):
+    for driver in drivers:
+        driver.stopping = True
+    for driver in drivers:
+        driver.join(30)
+        assert driver.unexpected is None, driver.unexpected
+        decided.update(driver.decided)
+        rewarded.update(driver.rewarded)
+
+
+def check(server, decided, rewarded):
+    """Everything that was acknowledged is there, each event is learned once, and a rebuild gives the same bytes."""
+    import json
+
+    api = server.client()
+    status, data, _ = api.raw("GET", "/v1/bandits/b/log")
+    assert status == 200
+    lines = [json.loads(line) for line in data.splitlines()]
+    log = {line["id"]: line for line in lines}
+    assert len(log) == len(lines), "an event is there twice"
+    assert len({line["n"] for line in lines}) == len(lines)
+    for event, (arm, pmf) in decided.items():
+        assert event in log, f"acknowledged decision {event} is lost"
+        assert (log[event]["arm"], log[event]["pmf"]) == (arm, pmf)
+    for event, value in rewarded.items():
+        line = log[event]
+        if line["why"] is None:  # closed later
+            shown = api.get(f"/v1/bandits/b/events/{event}")
+            assert [r["reward"] for r in shown["rewards"]] == [value], f"acknowledged reward of {event} is lost"
+        else:
+            assert line["r"] == value and line["why"] == "reward"
+    closed = sum(line["why"] is not None for line in lines)
+    shown = until(lambda: api.get("/v1/bandits/b"), lambda b: b["learned"] == b["counts"]["outcomes"])
+    assert shown["counts"]["events"] == len(lines)
+    assert shown["counts"]["outcomes"] >= closed
+    return shown["counts"]["outcomes"], len(lines)
+
+
+def start(path, **options):
+    server = Server(path, **options).start()
+    server.client().put("/v1/bandits/b", {"spec": "gbose-auto", "dim": 3, "wait": "10m"})
+    return server
+
+
+def test_killed_at_random_moments(tmp_path):
+    rng = random.Random(5)
+    server = start(tmp_path / "data")
+    decided, rewarded = {}, {}
+    for round_ in range(ROUNDS):
+
+        def meanwhile():
+            kind = round_ % 4
+            if kind == 1:  # a rebuild and a backup under way while it dies
+                subprocess.Popen([os.environ["GBOSE"], "rebuild", server.data], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            if kind == 2:
+                subprocess.Popen(
+                    [os.environ["GBOSE"], "backup", server.data, tmp_path / f"copy{round_}"], stderr=subprocess.DEVNULL
+                )
+            if kind == 3:  # a new generation learns the whole log
+                try:
+                    server.client().post("/v1/bandits/b/generations", {"spec": rng.choice(["gbose", "lin-ts", "gbose-auto"]), "activate": True})
+                except (Refused, OSError):
+                    pass
+
+        drivers = drive(server.port, rng.uniform(0.05, 0.6), round_, meanwhile)
+        server.kill()
+        join(drivers, decided, rewarded)
+        server.start()
+        if round_ % 10 == 9 or round_ == ROUNDS - 1:
+            check(server, decided, rewarded)
+    outcomes, events = check(server, decided, rewarded)
+    assert server.stop() == 0
+    assert "the same bytes" in gbose("rebuild", server.data)
+    assert outcomes > ROUNDS * 5
+    for copy in tmp_path.glob("copy*"):  # a backup is whole or not there: SQLite says so
+        if not copy.name.endswith("-journal") and copy.stat().st_size > 4096:
+            (tmp_path / f"of-{copy.name}").mkdir()
+            target = tmp_path / f"of-{copy.name}" / "gbose.sqlite3"
+            copy.rename(target)
+            done = subprocess.run([os.environ["GBOSE"], "rebuild", target.parent], capture_output=True, text=True)
+            assert done.returncode == 0 or "damaged" in done.stderr or "not a store" in done.stderr, done
+    print(f"{ROUNDS} kills, {events} events, {len(decided)} acknowledged, {len(rewarded)} rewards")
+
+
+@pytest.fixture(scope="session")
+def broken_disk(tmp_path_factory):
+    out = tmp_path_factory.mktemp("lib") / "broken_disk.so"
+    source = Path(__file__).with_name("broken_disk.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", out, source, "-ldl"], check=True)
+    return out
+
+
+def test_a_disk_that_fails_now_and_then(tmp_path, broken_disk):
+    switch = tmp_path / "switch"
+    switch.write_text("0")
+    server = start(tmp_path / "data", env={"LD_PRELOAD": str(broken_disk), "GBOSE_BROKEN_DISK": str(switch)})
+    decided, rewarded, refused = {}, {}, 0
+    for round_ in range(ROUNDS // 3):
+        switch.write_text("0.05")
+        drivers = drive(server.port, 0.4, 100 + round_)
+        switch.write_text("0")
+        time.sleep(0.1)
+        if round_ % 2:
+            server.kill()
+        join(drivers, decided, rewarded)
+        refused += sum(driver.refused for driver in drivers)
+        if round_ % 2:
+            server.start()
+    api = server.client()
+    until(lambda: api.raw("GET", "/readyz")[0], lambda status: status == 200)
+    assert api.post("/v1/bandits/b/decide", {"contexts": [[1, 2, 3]]})  # it has recovered
+    check(server, decided, rewarded)
+    assert refused > 0 and decided
+    assert server.stop() == 0
+    assert "the same bytes" in gbose("rebuild", server.data)
+
+
+def test_a_full_disk(tmp_path):
+    server = start(tmp_path / "data", file_limit=600_000)
+    decided, rewarded, refused = {}, {}, 0
+    for round_ in range(3):
+        drivers = drive(server.port, 0.8, 200 + round_)
+        join(drivers, decided, rewarded)
+        refused += sum(driver.refused for driver in drivers)
+    assert refused > 0, "the disk was never full"
+    api = server.client()
+    assert api.raw("GET", "/healthz")[0] == 200
+    with pytest.raises(Refused) as caught:
+        for _ in range(2000):
+            api.post("/v1/bandits/b/decide", [{"contexts": [[1, 2, 3]]}] * 50)
+    assert caught.value.status == 503 and caught.value.error["code"] == "storage"
+    server.kill()
+    server.file_limit = None  # space again
+    server.start()
+    check(server, decided, rewarded)
+    assert server.client().post("/v1/bandits/b/decide", {"contexts": [[1, 2, 3]]})
+    assert server.stop() == 0
+    assert "the same bytes" in gbose("rebuild", server.data)
+
+
+def test_stopping_answers_what_is_under_way(tmp_path):
+    server = start(tmp_path / "data")
+    decided, rewarded = {}, {}
+    drivers = drive(server.port, 0.5, 300)
+    assert server.stop() == 0
+    join(drivers, decided, rewarded)
+    server.start()
+    check(server, decided, rewarded)
+    assert server.stop() == 0
