@@ -13,9 +13,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t ticket_size, size_before, size_after;
     gbose *g = choose_learner(&in), *again = NULL;
     gbose_decision d;
+    gbose_ticket_info info;
+    gbose_error err;
     double reward;
     void *bytes;
-    int rc;
+    int rc, expected, read;
 
     play(g, next_byte(&in) % 8);
     if (decide(g, &d, next_byte(&in)) != GBOSE_OK || d.ticket_size > sizeof ticket)
@@ -27,7 +29,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (gbose_save(g, before, sizeof before, &size_before) != GBOSE_OK)
         abort();
     bytes = exactly(ticket, ticket_size);
+    expected = gbose_check_reward(g, bytes, ticket_size, reward, &err);
+    read = gbose_ticket_read(&info, bytes, ticket_size);
     rc = gbose_learn(g, bytes, ticket_size, reward);
+    if (rc != expected || err.code != rc || (rc == GBOSE_OK && read != GBOSE_OK))
+        abort();
     if (gbose_save(g, after, sizeof after, &size_after) != GBOSE_OK)
         abort();
     if (rc == GBOSE_OK) {

@@ -18,6 +18,8 @@ static void use(gbose *g, const gbose *other)
             abort(); /* what was loaded and saved can be loaded */
         gbose_free(again);
     }
+    if (gbose_grow(&again, g, DIM + 2, NULL) == GBOSE_OK)
+        gbose_free(again);
     play(g, 8);
     if (decide(g, &d, 4) == GBOSE_OK && d.arm >= d.n_arms)
         abort();

@@ -128,16 +128,16 @@ typedef struct {
     const double *round; /* gbose_round_features() doubles, see gbose_decide_in(); NULL when there are none */
 } gbose_input;
 
-/* A choice. `pmf` and `ticket` point into the learner and stay valid until the next call on it that takes a `gbose *`;
- * those of gbose_decide_at() point into its scratch and stay valid until the next call on that. Copy what must live
- * longer. */
+/* A choice. `pmf` and `ticket` point into the learner and stay valid until the next call on it that takes
+ * a `gbose *`; those of gbose_decide_at() point into its scratch and stay valid until the next call on
+ * that. Copy what must live longer. */
 typedef struct {
     size_t arm;         /* play this one */
     double probability; /* the probability it was drawn with; equals pmf[arm] */
     size_t n_arms;
     const double *pmf;  /* of every arm: n_arms doubles that add up to 1 */
     size_t draws;       /* 0: pmf was computed. Else it was estimated from this many samples, and the arm was
-                           drawn from the estimate: pmf is exactly the law of the draw, but an arm whose computed
+                           drawn from the estimate: pmf is exactly the law of the draw, but an arm whose
                            probability would be well below 1 / draws mostly has 0. The option `floor` helps */
     const void *ticket; /* what gbose_learn() needs, plain bytes */
     size_t ticket_size;
@@ -148,21 +148,22 @@ typedef struct {
  *   contexts  n_arms rows of gbose_dim(g) doubles, row-major; borrowed for the call. The number of arms
  *             may differ from round to round. Ties go to the lowest index.
  * The learner's estimates do not change; its count of decisions, and so its place in the random stream,
- * does. Allocates only when n_arms exceeds that of every earlier round.
- * GBOSE_EINVAL if a pointer is NULL, n_arms is 0, or the learner has features of the round, which gbose_decide_in()
- * takes; GBOSE_ENUMERIC if a context is not finite or too
- * large, or (only when contexts and rewards of absurd sizes were mixed) a score is beyond 1e250; GBOSE_ESIZE
- * or GBOSE_ENOMEM. After an error g is unchanged (its scratch memory may have grown). */
+ * does. Allocates only when n_arms exceeds that of every earlier round. GBOSE_EINVAL if a pointer is NULL,
+ * n_arms is 0, or the learner has features of the round, which gbose_decide_in() takes; GBOSE_ENUMERIC if
+ * a context is not finite or too large, or (only when contexts and rewards of absurd sizes were mixed) a
+ * score is beyond 1e250; GBOSE_ESIZE or GBOSE_ENOMEM. After an error g is unchanged (its scratch memory
+ * may have grown). */
 GBOSE_API int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms);
 
-/* Choose an arm, knowing more about the round: what moves the rewards of all arms alike, and so has no part in the
- * choice, but makes the noise smaller when it is known (the hour, the weekday, a user's average so far).
- *   round  gbose_round_features(g) doubles, in the same order every round; borrowed for the call. They must be
- *          known before the arm is drawn. Their units do not matter: they are scaled by how far they vary. It
- *          may be NULL when there are none, and this is then gbose_decide().
- * A learner has such features if its spec says so (gbose-auto's option `round`). gbose_decide() refuses a learner
- * that has them with GBOSE_EINVAL, and so does this function when round is NULL. GBOSE_ENUMERIC if one of them is
- * not finite or too large. All else is as for gbose_decide(). */
+/* Choose an arm, knowing more about the round: what moves the rewards of all arms alike, and so has no
+ * part in the choice, but makes the noise smaller when it is known (the hour, the weekday, a user's
+ * average so far).
+ *   round  gbose_round_features(g) doubles, in the same order every round; borrowed for the call. They
+ *          must be known before the arm is drawn. Their units do not matter: they are scaled by how far
+ *          they vary. It may be NULL when there are none, and this is then gbose_decide().
+ * A learner has such features if its spec says so (gbose-auto's option `round`). gbose_decide() refuses a
+ * learner that has them with GBOSE_EINVAL, and so does this function when round is NULL. GBOSE_ENUMERIC if
+ * one of them is not finite or too large. All else is as for gbose_decide(). */
 GBOSE_API int gbose_decide_in(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms,
                               const double *round);
 
@@ -172,17 +173,18 @@ GBOSE_API int gbose_decide_in(gbose *g, gbose_decision *out, const double *conte
  *           Any alignment; borrowed for the call.
  *   reward  of the arm that was played.
  * Tickets may come in any order: the estimates are the same up to rounding, except that `forget` counts
- * age in learned rewards, and that gbose-auto's sense of the present (not its estimate) follows that order. A
- * decision whose reward never comes may be left out. The library does not remember tickets: learning from one
- * twice counts it twice. Never allocates.
- * GBOSE_ETICKET if the bytes are not an intact ticket, GBOSE_EVERSION if they are one of another format, GBOSE_EFOREIGN if
- * they belong to another spec, dimension or schema, GBOSE_ENUMERIC if the reward is not finite or too large, GBOSE_EINVAL if a pointer is NULL. */
+ * age in learned rewards, and that gbose-auto's sense of the present (not its estimate) follows that
+ * order. A decision whose reward never comes may be left out. The library does not remember tickets:
+ * learning from one twice counts it twice. Never allocates. GBOSE_ETICKET if the bytes are not an intact
+ * ticket, GBOSE_EVERSION if they are one of another format, GBOSE_EFOREIGN if they belong to another spec,
+ * dimension or schema, GBOSE_ENUMERIC if the reward is not finite or too large, GBOSE_EINVAL if a pointer
+ * is NULL. */
 GBOSE_API int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward);
 
 /* ---- decisions of a learner that does not change --------------------------------------------------- */
 
-/* Memory for decisions to be made in; results point into it, and it remembers nothing else. One for each thread. It may
- * be used with any learner. */
+/* Memory for decisions to be made in; results point into it, and it remembers nothing else. One for each
+ * thread. It may be used with any learner. */
 typedef struct gbose_scratch gbose_scratch;
 
 /* GBOSE_EINVAL if out is NULL, GBOSE_ENOMEM. Free it with gbose_scratch_free(). */
@@ -191,12 +193,14 @@ GBOSE_API int gbose_scratch_new(gbose_scratch **out);
 /* NULL is allowed. */
 GBOSE_API void gbose_scratch_free(gbose_scratch *scratch);
 
-/* Choose an arm without changing the learner: any number of threads may do so at a time, each with its own scratch.
- *   stream, number  name the random numbers: the decision is, byte for byte, the one that gbose_decide_in() makes on a
- *                   copy of g after gbose_stream(copy, stream) and `number` decisions. Take streams that no
- *                   learner draws from, for the reason that gbose_stream() gives, and a number only once.
- * GBOSE_EINVAL also if number is 2^56 or more; otherwise as for gbose_decide_in(). Allocates only when the scratch has
- * not met so many arms of such a learner before. */
+/* Choose an arm without changing the learner: any number of threads may do so at a time, each with its own
+ * scratch.
+ *   stream, number  name the random numbers: the decision is, byte for byte, the one that
+ *                   gbose_decide_in() makes on a copy of g after gbose_stream(copy, stream) and `number`
+ *                   decisions. Take streams that no learner draws from, for the reason that
+ *                   gbose_stream() gives, and a number only once.
+ * GBOSE_EINVAL also if number is 2^56 or more; otherwise as for gbose_decide_in(). Allocates only when the
+ * scratch has not met so many arms of such a learner before. */
 GBOSE_API int gbose_decide_at(const gbose *g, gbose_scratch *scratch, gbose_decision *out,
                               const gbose_input *in, uint32_t stream, uint64_t number);
 
@@ -215,34 +219,39 @@ typedef struct {
  * this machine. */
 GBOSE_API size_t gbose_ticket_room(const gbose *g, size_t n_arms);
 
-/* Choose an arm in each of many independent rounds, without learning in between: a million users overnight.
- *   scratch   for this call alone; its memory grows to fit the learner and n_arms. May be used with any learner.
+/* Choose an arm in each of many independent rounds, without learning in between: a million users
+ * overnight.
+ *   scratch   for this call alone; its memory grows to fit the learner and n_arms. May be used with any
+ *             learner.
  *   out       its arrays are filled on success.
  *   stream, first   name the random numbers: round t is decision number first + t of that stream.
  *   contexts  n_rounds times n_arms rows of gbose_dim(g) doubles; borrowed for the call.
  *   round     n_rounds rows of gbose_round_features(g) doubles; may be NULL when there are none.
- * Round t comes out, byte for byte, as gbose_decide_at() has it with the number first + t. So the rounds may be split among threads, each with a scratch of its own, in any
- * way: the result is the same. Take streams that no learner draws from, for the reason that gbose_stream() gives.
- * g itself, its own stream included, does not change.
- * GBOSE_EINVAL if a pointer is NULL that must not be, n_arms is 0, or first + n_rounds exceeds 2^56;
- * GBOSE_ENUMERIC as for gbose_decide(), if any of the contexts is wrong; GBOSE_ESIZE, GBOSE_ENOMEM. After an
- * error nothing is written, with one exception: where a score is beyond 1e250, the rounds before that one are. */
+ * Round t comes out, byte for byte, as gbose_decide_at() has it with the number first + t. So the rounds
+ * may be split among threads, each with a scratch of its own, in any way: the result is the same. Take
+ * streams that no learner draws from, for the reason that gbose_stream() gives. g itself, its own stream
+ * included, does not change. GBOSE_EINVAL if a pointer is NULL that must not be, n_arms is 0, or first +
+ * n_rounds exceeds 2^56; GBOSE_ENUMERIC as for gbose_decide(), if any of the contexts is wrong;
+ * GBOSE_ESIZE, GBOSE_ENOMEM. After an error nothing is written, with one exception: where a score is
+ * beyond 1e250, the rounds before that one are. */
 GBOSE_API int gbose_decide_many(const gbose *g, gbose_scratch *scratch, const gbose_choices *out,
                                 uint32_t stream, uint64_t first, const double *contexts, const double *round,
                                 size_t n_rounds, size_t n_arms);
 
 /* ---- decisions that somebody else made ------------------------------------------------------------- */
 
-/* The ticket of a decision that was not ours: `arm` was drawn from `pmf`, by another learner, another program or a
- * person. Learning it with the reward that followed is exact for any pmf that was really used; how to learn a log is in
- * docs/tickets-and-state.md.
+/* The ticket of a decision that was not ours: `arm` was drawn from `pmf`, by another learner, another
+ * program or a person. Learning it with the reward that followed is exact for any pmf that was really
+ * used; how to learn a log is in docs/tickets-and-state.md.
  *   ticket, size  set on success; the bytes are in the scratch, until the next call on it.
- *   pmf           in->n_arms probabilities that add up to 1 (within 1e-9), positive for arm; borrowed for the call.
- * The ticket is the one that g would have written now for its own decision with these probabilities, but for the stream,
- * which is 0, and the number, which is GBOSE_LOGGED. (action-ts among more than two arms is the exception: its own
- * tickets also know which arm stood against the base arm. Both kinds are exact.) g does not change.
- * GBOSE_EPMF if pmf is not such a distribution, GBOSE_EINVAL if a pointer is NULL that must not be or arm is not below
- * n_arms; GBOSE_ENUMERIC, GBOSE_ESIZE and GBOSE_ENOMEM as for gbose_decide_at(). */
+ *   pmf           in->n_arms probabilities that add up to 1 (within 1e-9), positive for arm; borrowed for
+ *                 the call.
+ * The ticket is the one that g would have written now for its own decision with these probabilities, but
+ * for the stream, which is 0, and the number, which is GBOSE_LOGGED. (action-ts among more than two arms
+ * is the exception: its own tickets also know which arm stood against the base arm. Both kinds are exact.)
+ * g does not change. GBOSE_EPMF if pmf is not such a distribution, GBOSE_EINVAL if a pointer is NULL that
+ * must not be or arm is not below n_arms; GBOSE_ENUMERIC, GBOSE_ESIZE and GBOSE_ENOMEM as for
+ * gbose_decide_at(). */
 GBOSE_API int gbose_ticket_for(const gbose *g, gbose_scratch *scratch, const void **ticket, size_t *size,
                                const gbose_input *in, const double *pmf, size_t arm);
 
@@ -257,15 +266,16 @@ typedef struct {
     double probability; /* that the arm was drawn with */
 } gbose_ticket_info;
 
-/* Read a ticket, of whatever learner; any alignment. GBOSE_ETICKET if the bytes are not an intact ticket, GBOSE_EVERSION
- * if its format is that of another version, GBOSE_EINVAL if a pointer is NULL. */
+/* Read a ticket, of whatever learner; any alignment. GBOSE_ETICKET if the bytes are not an intact ticket,
+ * GBOSE_EVERSION if its format is that of another version, GBOSE_EINVAL if a pointer is NULL. */
 GBOSE_API int gbose_ticket_read(gbose_ticket_info *out, const void *ticket, size_t size);
 
 /* ---- what is wrong, in words ------------------------------------------------------------------------ */
 
-/* For a program that has to tell a person what to mend: these return the code that a decision on this input, or learning
- * this reward, would return, and say in `err` (may be NULL) which arm, which feature or which number is wrong; arms and
- * features count from 0. Nothing is decided, learned or changed. gbose_check_input() allocates for the call. */
+/* For a program that has to tell a person what to mend: these return the code that a decision on this
+ * input, or learning this reward, would return, and say in `err` (may be NULL) which arm, which feature or
+ * which number is wrong; arms and features count from 0. Nothing is decided, learned or changed.
+ * gbose_check_input() allocates for the call. */
 GBOSE_API int gbose_check_input(const gbose *g, const gbose_input *in, gbose_error *err);
 GBOSE_API int gbose_check_reward(const gbose *g, const void *ticket, size_t size, double reward,
                                  gbose_error *err);
@@ -277,11 +287,11 @@ GBOSE_API int gbose_check_reward(const gbose *g, const void *ticket, size_t size
 GBOSE_API const double *gbose_coef(const gbose *g);
 
 /* sqrt(x' B^-1 x), the uncertainty along x (gbose_dim(g) doubles) in units of the noise. NaN if x holds a
- * NaN. For the linear learners B is that of the regression with its intercept, and x has 0 there: it is the
- * uncertainty of x'mu without the intercept.
- * With gbose-auto:width=certified it is another thing, a bound in units of the reward: with probability 1 - delta,
- * |x'(gbose_coef(g) - mu)| <= gbose_width(g, x) for all x and at all times, under the assumptions on the learner's page.
- * It then allocates for the call, and is infinite, which is a bound as well, when there is no memory. */
+ * NaN. For the linear learners B is that of the regression with its intercept, and x has 0 there: it is
+ * the uncertainty of x'mu without the intercept. With gbose-auto:width=certified it is another thing, a
+ * bound in units of the reward: with probability 1 - delta, |x'(gbose_coef(g) - mu)| <= gbose_width(g, x)
+ * for all x and at all times, under the assumptions on the learner's page. It then allocates for the call,
+ * and is infinite, which is a bound as well, when there is no memory. */
 GBOSE_API double gbose_width(const gbose *g, const double *x);
 
 /* The number of rewards learned, those of merged learners included. */
@@ -303,8 +313,9 @@ GBOSE_API uint64_t gbose_schema_of(const gbose *g);
  * the table. gbose_new() accepts it and makes an equal learner. Valid until gbose_free(). */
 GBOSE_API const char *gbose_spec(const gbose *g);
 
-/* What gbose-auto has found out about the place it works in. mu is the estimate that chooses, as it was in each
- * round; "plain" is the linear regression with an intercept that lin-ts and lin-ucb rest on, on the same rounds. */
+/* What gbose-auto has found out about the place it works in. mu is the estimate that chooses, as it was in
+ * each round; "plain" is the linear regression with an intercept that lin-ts and lin-ucb rest on, on the
+ * same rounds. */
 typedef struct {
     uint64_t rounds;     /* rewards learned that all this rests on */
     double baseline;     /* the recent shift: mean of r - b_a'mu, a round k rounds ago counting 0.98^k */
@@ -323,9 +334,10 @@ typedef struct {
     double bias_noise; /* what noise alone would make of `bias` */
 } gbose_diagnosis;
 
-/* Describe what the learner has found. Takes time of order dim cubed; allocates. g may be asked at any time: as long
- * as there is nothing to compare, hausman and bias are 0 and p_value is 1. docs/learners/gbose-auto.md has the
- * formulas. GBOSE_ELEARNER if the learner is not gbose-auto, GBOSE_EINVAL if a pointer is NULL, GBOSE_ENOMEM. */
+/* Describe what the learner has found. Takes time of order dim cubed; allocates. g may be asked at any
+ * time: as long as there is nothing to compare, hausman and bias are 0 and p_value is 1.
+ * docs/learners/gbose-auto.md has the formulas. GBOSE_ELEARNER if the learner is not gbose-auto,
+ * GBOSE_EINVAL if a pointer is NULL, GBOSE_ENOMEM. */
 GBOSE_API int gbose_diagnose(const gbose *g, gbose_diagnosis *out);
 
 /* ---- keeping and sharing --------------------------------------------------------------------------- */
@@ -345,8 +357,9 @@ GBOSE_API int gbose_load(gbose **out, const void *buf, size_t size, gbose_error 
 
 /* Draw from another random stream of the same seed from now on, beginning at decision 0. Replicas that
  * work side by side from one saved state should each take a stream of their own: on the same one they
- * would make the same draws. For the same reason take a number that was not used before from the same state:
- * a new one for every generation of replicas. A new learner draws from stream 0. GBOSE_EINVAL if g is NULL. */
+ * would make the same draws. For the same reason take a number that was not used before from the same
+ * state: a new one for every generation of replicas. A new learner draws from stream 0. GBOSE_EINVAL if g
+ * is NULL. */
 GBOSE_API int gbose_stream(gbose *g, uint32_t stream);
 
 /* Add what `from` has learned to `into`: afterwards `into` knows what one learner that saw both streams
@@ -366,21 +379,22 @@ GBOSE_API int gbose_stream(gbose *g, uint32_t stream);
  *     GBOSE_EHISTORY   the last state common to both is one that neither was loaded from most recently, so
  *                      that its evidence is not at hand: load it, and merge both into that.
  *     GBOSE_EMISMATCH  another spec or dimension.   GBOSE_EINVAL  NULL, or into == from.
- * With `forget`, each learner's evidence keeps the age it had. Of gbose-auto the estimates are merged; its sense of
- * the present stays that of `into`. Takes time of order dim cubed; allocates.
- * GBOSE_ENOMEM; GBOSE_ENUMERIC if the sum cannot be represented. */
+ * With `forget`, each learner's evidence keeps the age it had. Of gbose-auto the estimates are merged; its
+ * sense of the present stays that of `into`. Takes time of order dim cubed; allocates. GBOSE_ENOMEM;
+ * GBOSE_ENUMERIC if the sum cannot be represented. */
 GBOSE_API int gbose_merge(gbose *into, const gbose *from);
 
-/* Make a learner that has more features: the same spec, everything that g knows, and the new features appended to the
- * old ones. It is the learner that had them from the start and saw zeros, its past and its place in the random stream
- * included: with forget=1 and numbers for gamma and lambda, decisions on contexts that are zero there are those of g.
- * (gbose-auto's width and the values 'theory' and 'lemma1' depend on the number of features, and follow it. What was
- * subtracted from past rewards stays as it was.)
+/* Make a learner that has more features: the same spec, everything that g knows, and the new features
+ * appended to the old ones. It is the learner that had them from the start and saw zeros, its past and its
+ * place in the random stream included: with forget=1 and numbers for gamma and lambda, decisions on
+ * contexts that are zero there are those of g. (gbose-auto's width and the values 'theory' and 'lemma1'
+ * depend on the number of features, and follow it. What was subtracted from past rewards stays as it was.)
  *   out  set on success; free it with gbose_free(). g is unchanged.
  *   dim  at least gbose_dim(g).
  *   err  may be NULL.
- * Tickets of g cannot be learned by the new learner: learn them first. GBOSE_EINVAL if out or g is NULL, dim is too
- * small, or g belongs to a schema, which then has to grow; GBOSE_ENOMEM, GBOSE_ESIZE, GBOSE_ENUMERIC. */
+ * Tickets of g cannot be learned by the new learner: learn them first. GBOSE_EINVAL if out or g is NULL,
+ * dim is too small, or g belongs to a schema, which then has to grow; GBOSE_ENOMEM, GBOSE_ESIZE,
+ * GBOSE_ENUMERIC. */
 GBOSE_API int gbose_grow(gbose **out, const gbose *g, size_t dim, gbose_error *err);
 
 /* ---- the table of learners ------------------------------------------------------------------------- */
@@ -415,10 +429,10 @@ GBOSE_API const gbose_info *gbose_learner_at(size_t i);
  * bytes with the final zero, and returns the length of the whole text as snprintf() does. */
 GBOSE_API int gbose_option_accepts(char *buf, size_t capacity, const gbose_option *option);
 
-/* The instruction set that the library works with: "baseline", "avx2" or "avx512". It takes the widest that the
- * processor has when it is loaded, or the one that the environment variable GBOSE_ISA names; if the processor
- * does not have that one, or there is none of that name, GBOSE_ISA is ignored. Results have the same bytes with
- * all of them. Static memory. */
+/* The instruction set that the library works with: "baseline", "avx2" or "avx512". It takes the widest
+ * that the processor has when it is loaded, or the one that the environment variable GBOSE_ISA names; if
+ * the processor does not have that one, or there is none of that name, GBOSE_ISA is ignored. Results have
+ * the same bytes with all of them. Static memory. */
 GBOSE_API const char *gbose_isa(void);
 
 /* "MAJOR.MINOR.PATCH" of the library in use. Static memory. */

@@ -1,5 +1,5 @@
-/* gbose_decide_at(): decisions from a learner that does not change, on any number of threads; the option `floor`; and what
- * is said of inputs that are wrong. */
+/* gbose_decide_at(): decisions from a learner that does not change, on any number of threads; the option
+ * `floor`; and what is said of inputs that are wrong. */
 #include "support/players.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ struct share {
     int rc;
 };
 
-/* Every step-th round, from `begin` on, and each of them twice: the second time another thread may be at it. */
+/* Every step-th round, from `begin` on. */
 static void *decide_share(void *arg)
 {
     struct share *s = arg;
@@ -166,8 +166,8 @@ static void what_is_missing_is_refused(void **state)
 
 /* ---- the floor ---- */
 
-/* With the floor the probabilities are (1 - eps) times those without, and eps spread evenly. Both learners know the same:
- * they have learned the same log. */
+/* With the floor the probabilities are (1 - eps) times those without, and eps spread evenly. Both learners
+ * know the same: they have learned the same log. */
 static void check_floor(const char *spec)
 {
     char floored[SPEC_SIZE];
@@ -322,8 +322,8 @@ static void write_much(const gbose *g, const struct gbose__input *in, const doub
         gbose__put_u64(&to->writer, 1);
 }
 
-/* uniform declares one term and no note. More than that has no room in the ticket, and is not written past its end; the
- * address sanitizer is the judge of that. */
+/* uniform declares one term and no note. More than that has no room in the ticket, and is not written past
+ * its end; the address sanitizer is the judge of that. */
 static void a_learner_cannot_write_past_its_ticket(void **state)
 {
     struct gbose__learner kind;

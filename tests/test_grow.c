@@ -1,4 +1,5 @@
-/* gbose_grow(): a learner gets more features, and is then the one that had them from the start and saw zeros. */
+/* gbose_grow(): a learner gets more features, and is then the one that had them from the start and saw
+ * zeros. */
 #include "support/players.h"
 
 #include <math.h>
@@ -85,15 +86,15 @@ static gbose *grown(const gbose *g)
     return out;
 }
 
-/* Until gbose-auto compares its two estimates, after 2 coins for each feature, nothing that it learns depends on the
- * number of features. With safe=1 there is one estimate only. */
+/* Until gbose-auto compares its two estimates, after 2 coins for each feature, nothing that it learns
+ * depends on the number of features. With safe=1 there is one estimate only. */
 static int rounds_for(const char *spec)
 {
     return has_note(spec) && !strstr(spec, "safe") && !strstr(spec, "certified") ? 2 * OLD - 1 : 60;
 }
 
-/* What was subtracted from a reward, an intercept or gbose-auto's baseline, stays subtracted. With forget it depended a
- * little on the number of features, since the prior is put back in turn (core/ridge.h). */
+/* What was subtracted from a reward, an intercept or gbose-auto's baseline, stays subtracted. With forget
+ * it depended a little on the number of features, since the prior is put back in turn (core/ridge.h). */
 static double tolerance_for(const gbose *g, const char *spec)
 {
     return (g->n_fits > 1 || has_note(spec)) && strstr(spec, "forget") ? 0.05 : 1e-9;
@@ -185,8 +186,8 @@ static void it_is_saved_and_loaded_like_any_other(void **state)
     for_each_spec(check_saving, INTERCEPT | FORGET);
 }
 
-/* Two that grew from a common past are merged as if they had always had the features; and evidence that both hold is
- * still refused. */
+/* Two that grew from a common past are merged as if they had always had the features; and evidence that
+ * both hold is still refused. */
 static void check_merging(const char *spec)
 {
     gbose *base = new_player(spec, OLD), *a, *b, *big_a, *big_b, *sum;

@@ -1,9 +1,9 @@
 /* Tickets of decisions that somebody else made, and what tickets say.
  *
- * A log is drawn by three policies that are not ours: uniform, epsilon-greedy, and the softmax of random scores. Learners
- * that learn it from gbose_ticket_for() are compared with regressions that are formed from the definition of each
- * estimator and solved by elimination (support/dense.h), and the orthogonal ones are tested for bias under a shift that
- * follows the contexts. */
+ * A log is drawn by three policies that are not ours: uniform, epsilon-greedy, and the softmax of random
+ * scores. Learners that learn it from gbose_ticket_for() are compared with regressions that are formed
+ * from the definition of each estimator and solved by elimination (support/dense.h), and the orthogonal
+ * ones are tested for bias under a shift that follows the contexts. */
 #include "support/players.h"
 
 #include <math.h>
@@ -284,10 +284,11 @@ static void a_certain_arm_teaches_what_lone_says(void **state)
     gbose_free(half);
 }
 
-/* The score test of "the estimate is right": S = B (mu^ - mu) + lambda mu is a sum of X (v + noise) of mean zero whatever
- * v is, and its covariance is estimated by sum X X' (r - X'mu)^2. S'V^-1 S is then about chi-square with DIM degrees of
- * freedom. The sum over 40 logs of 2000 rounds is compared with its law at level 1e-6 on both sides: so often would a
- * right program fail with another seed. A biased regression is far outside, as the linear one shows. */
+/* The score test of "the estimate is right": S = B (mu^ - mu) + lambda mu is a sum of X (v + noise) of
+ * mean zero whatever v is, and its covariance is estimated by sum X X' (r - X'mu)^2. S'V^-1 S is then
+ * about chi-square with DIM degrees of freedom. The sum over 40 logs of 2000 rounds is compared with its
+ * law at level 1e-6 on both sides: so often would a right program fail with another seed. A biased
+ * regression is far outside, as the linear one shows. */
 static double score(const char *name, int policy, uint64_t seed)
 {
     char spec[SPEC_SIZE];

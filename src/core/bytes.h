@@ -13,8 +13,8 @@ uint64_t gbose__checksum(const void *bytes, size_t size);
 #define GBOSE__ODD_A UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
 #define GBOSE__ODD_B UINT64_C(0xd6e8feb86659fd93)
 
-/* A hash for fingerprints: a further value mixed into one so far. A bijection of value for every hash, and of hash for
- * every value. */
+/* A hash for fingerprints: a further value mixed into one so far. A bijection of value for every hash, and
+ * of hash for every value. */
 static inline uint64_t gbose__mix(uint64_t hash, uint64_t value)
 {
     uint64_t x = (hash ^ value) * GBOSE__ODD_A;
@@ -26,7 +26,8 @@ static inline uint64_t gbose__mix(uint64_t hash, uint64_t value)
 uint64_t gbose__mix_text(uint64_t hash, const char *text);
 uint64_t gbose__mix_bytes(uint64_t hash, const void *bytes, size_t n); /* faster: eight bytes at a time */
 
-/* Writes words one after the other. With `at` NULL it only counts. What has no room is not written, and `bad` is set. */
+/* Writes words one after the other. With `at` NULL it only counts. What has no room is not written, and
+ * `bad` is set. */
 struct gbose__writer {
     unsigned char *at;
     size_t size;     /* bytes written or counted so far */
@@ -49,7 +50,8 @@ static inline unsigned char *gbose__writer_next(struct gbose__writer *w, size_t 
     return at;
 }
 
-/* A word in memory, or there from memory: the bytes turned round where the processor has them in the other order. */
+/* A word in memory, or there from memory: the bytes turned round where the processor has them in the other
+ * order. */
 static inline uint64_t gbose__little_endian(uint64_t word)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

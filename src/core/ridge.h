@@ -54,23 +54,25 @@ int gbose__ridge_copy(struct gbose__ridge *to, const struct gbose__ridge *from);
 void gbose__ridge_begin(struct gbose__ridge *m);
 void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double c);
 
-/* The images R x of n vectors, rows of `stride` entries: of those that `index` lists, or all if it is NULL. Zeros at
- * either end of x cost nothing. */
+/* The images R x of n vectors, rows of `stride` entries: of those that `index` lists, or all if it is
+ * NULL. Zeros at either end of x cost nothing. */
 void gbose__ridge_apply(const struct gbose__ridge *m, double *out, const double *x, const size_t *index,
                         size_t n);
 
 /* sqrt(x' B^-1 x) for an x of n <= dim entries, the others being zero; needs no padding, writes nothing. */
 double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t n);
 
-/* Add to `into` the evidence that `from` has and `common`, an earlier state of it (NULL: none), had not: the common
- * evidence has aged in `from` by the steps it took since. GBOSE_OK, GBOSE_ENOMEM, or GBOSE_ENUMERIC if the sum is not
- * positive definite or not finite; the new regression is in `out`, which is initialised by this. */
+/* Add to `into` the evidence that `from` has and `common`, an earlier state of it (NULL: none), had not:
+ * the common evidence has aged in `from` by the steps it took since. GBOSE_OK, GBOSE_ENOMEM, or
+ * GBOSE_ENUMERIC if the sum is not positive definite or not finite; the new regression is in `out`, which
+ * is initialised by this. */
 int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into,
                        const struct gbose__ridge *from, const struct gbose__ridge *common);
 
-/* The regression that `from` would be if it had had `more` features from the start, in the places from `at` on, which were
- * zero in every term so far, and the penalty lambda. If that is the penalty it has, and forget is 1, then R and mu keep
- * their numbers. GBOSE_OK, GBOSE_ENOMEM, GBOSE_ESIZE, GBOSE_ENUMERIC; `out` is initialised by this. */
+/* The regression that `from` would be if it had had `more` features from the start, in the places from
+ * `at` on, which were zero in every term so far, and the penalty lambda. If that is the penalty it has,
+ * and forget is 1, then R and mu keep their numbers. GBOSE_OK, GBOSE_ENOMEM, GBOSE_ESIZE, GBOSE_ENUMERIC;
+ * `out` is initialised by this. */
 int gbose__ridge_grow(struct gbose__ridge *out, const struct gbose__ridge *from, size_t at, size_t more,
                       double lambda);
 

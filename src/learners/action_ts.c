@@ -15,7 +15,8 @@
  * drawn from pi; when it is the base arm, the rival is drawn afterwards from its law given that. The joint
  * law is the same, and pi is the true propensity of every arm.
  *
- * A decision with a floor, or of somebody else, is not a coin between the base arm and a rival. It is learned as
+ * A decision with a floor, or of somebody else, is not a coin between the base arm and a rival. It is
+ * learned as
  *
  *     B += sum_i pi_i (b_i - bbar)(b_i - bbar)',    y += (b_a - bbar) r,    bbar = sum_i pi_i b_i
  *
@@ -116,7 +117,8 @@ static const double *narrow(const gbose *g, const struct gbose__input *in, struc
     return round->narrowed;
 }
 
-/* The arm that is the only one with a positive probability beside the base arm; 0: there is no such arm, or more. */
+/* The arm that is the only one with a positive probability beside the base arm; 0: there is no such arm,
+ * or more. */
 static size_t only_rival(const double *pmf, size_t n)
 {
     size_t rival = 0;

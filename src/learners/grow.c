@@ -4,8 +4,8 @@
 #include "core/error.h"
 #include "learners/lineage.h"
 
-/* Everything of `from` that does not depend on the dimension, and its regressions and state with zeros for what is
- * new. A constant feature stays the last one. */
+/* Everything of `from` that does not depend on the dimension, and its regressions and state with zeros for
+ * what is new. A constant feature stays the last one. */
 static int take_over(gbose *g, const gbose *from)
 {
     g->stream = from->stream;

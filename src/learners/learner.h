@@ -1,7 +1,7 @@
 /* What a learner is, inside the library.
  *
- * A learner is a row of the table in table.c. It has a struct of its own (g->own) for its options, declares the
- * regressions it keeps (g->fit), and answers two questions:
+ * A learner is a row of the table in table.c. It has a struct of its own (g->own) for its options,
+ * declares the regressions it keeps (g->fit), and answers two questions:
  *
  *     decide    with what probability should each arm of this round be played?
  *     explain   an arm was drawn from these probabilities: what will its reward teach?
@@ -10,13 +10,14 @@
  *
  *     B += w x x',    y += c (reward - offset) x
  *
- * and this list, as bytes, is the ticket. So learning, saving, loading, merging and growing are the same code for all.
- * A learner that keeps more than regressions declares a note (words that stand behind the terms in its tickets) and a
- * state (a row of doubles that is saved and loaded), and says itself what they mean: learners/auto/ does.
+ * and this list, as bytes, is the ticket. So learning, saving, loading, merging and growing are the same
+ * code for all. A learner that keeps more than regressions declares a note (words that stand behind the
+ * terms in its tickets) and a state (a row of doubles that is saved and loaded), and says itself what they
+ * mean: src/learners/auto/ does.
  *
- * A round goes through prepare, decide, the floor, the draw and explain (round.c, ticket.c). What prepare computes is a
- * function of the learner and the input alone, and explain uses nothing else, so that it can be asked about a decision
- * that somebody else made. */
+ * A round goes through prepare, decide, the floor, the draw and explain (round.c, ticket.c). What prepare
+ * computes is a function of the learner and the input alone, and explain uses nothing else, so that it can
+ * be asked about a decision that somebody else made. */
 #ifndef GBOSE_LEARNERS_LEARNER_H
 #define GBOSE_LEARNERS_LEARNER_H
 
@@ -33,8 +34,8 @@
 
 #define GBOSE__MAX_FITS 2
 
-/* Limits that keep every later product finite: contexts are at most GBOSE_MAX_INPUT, centred ones twice that; an
- * offset or a score beyond these can only come from sums that have already lost all meaning. */
+/* Limits that keep every later product finite: contexts are at most GBOSE_MAX_INPUT, centred ones twice
+ * that; an offset or a score beyond these can only come from sums that have already lost all meaning. */
 #define GBOSE__MAX_FEATURE (4 * GBOSE_MAX_INPUT)
 #define GBOSE__MAX_OFFSET 1e140
 #define GBOSE__MAX_SCORE 1e250
@@ -96,15 +97,16 @@ struct gbose__learner {
     int samples;     /* 1: decide needs room to draw samples (thompson.h) */
     int ball;        /* 1: decide needs room for the enclosing ball (core/ball.h) */
 
-    /* Read the options into g->own (zeroed) and declare the regressions: GBOSE_OK, or an error that needs no undoing.
-     * It may change what a ticket can hold: g->max_terms and the fields next to it. */
+    /* Read the options into g->own (zeroed) and declare the regressions: GBOSE_OK, or an error that needs
+     * no undoing. It may change what a ticket can hold: g->max_terms and the fields next to it. */
     int (*init)(gbose *g, gbose_error *err);
 
-    /* Fill round->pmf, and round->draws if pmf rests on samples (it is 0 before). Cannot fail, and draws no arm. */
+    /* Fill round->pmf, and round->draws if pmf rests on samples (it is 0 before). Cannot fail, and draws
+     * no arm. */
     void (*decide)(const gbose *g, const struct gbose__input *in, struct gbose__round *round);
 
-    /* Say what the reward of `arm`, drawn from pmf, will teach. pmf is any distribution that is positive for arm, not
-     * only one that decide has made. */
+    /* Say what the reward of `arm`, drawn from pmf, will teach. pmf is any distribution that is positive
+     * for arm, not only one that decide has made. */
     void (*explain)(const gbose *g, const struct gbose__input *in, const double *pmf, size_t arm,
                     struct gbose__ticket *to);
 
@@ -116,20 +118,20 @@ struct gbose__learner {
     /* Compute more of the input: GBOSE_OK, or GBOSE_ENUMERIC if numbers have become absurd. */
     int (*prepare)(const gbose *g, struct gbose__input *in);
 
-    /* Called between draw and explain, after a decision of this learner without a floor: returns the probabilities
-     * for explain to use given more than the arm, or round->pmf. */
+    /* Called between draw and explain, after a decision of this learner without a floor: returns the
+     * probabilities for explain to use given more than the arm, or round->pmf. */
     const double *(*narrow)(const gbose *g, const struct gbose__input *in, struct gbose__round *round,
                             size_t arm);
 
-    /* For a learner with a note: may it be believed, and what does the reward teach? Learn must begin every fit
-     * (gbose__ridge_begin) and apply the terms (gbose__ticket_apply). */
+    /* For a learner with a note: may it be believed, and what does the reward teach? Learn must begin
+     * every fit (gbose__ridge_begin) and apply the terms (gbose__ticket_apply). */
     int (*note_is_sane)(const gbose *g, struct gbose__reader note);
     void (*learn)(gbose *g, const struct gbose__lesson *lesson, double reward);
 
-    /* For a learner with a state. May the state that was loaded be believed? Then, when the regressions of `into` and
-     * `from` have been merged, merge the states: `common` is the state that both had at the saved state they share
-     * (NULL: they began new), and `remains` is the share of that evidence that forgetting has left in `from`. Last,
-     * fill the zeroed state of a grown learner of more features. */
+    /* For a learner with a state. May the state that was loaded be believed? Then, when the regressions of
+     * `into` and `from` have been merged, merge the states: `common` is the state that both had at the
+     * saved state they share (NULL: they began new), and `remains` is the share of that evidence that
+     * forgetting has left in `from`. Last, fill the zeroed state of a grown learner of more features. */
     int (*check)(const gbose *g);
     void (*merge)(gbose *into, const gbose *from, const double *common, double remains);
     void (*grow)(const gbose *g, double *state, const gbose *from, const double *from_state);
@@ -186,8 +188,8 @@ int gbose__grow(gbose **out, const gbose *g, size_t dim, uint64_t schema, gbose_
 /* The value of an option; NULL if the learner has none of that name. */
 const struct gbose__value *gbose__learner_option(const gbose *g, const char *name);
 
-/* Declare the next regression of a learner, of `dim` features: g->dim, or one more for a constant feature, which is
- * the last. It forgets as the option `forget` says. GBOSE_OK, GBOSE_ENOMEM, GBOSE_ESIZE. */
+/* Declare the next regression of a learner, of `dim` features: g->dim, or one more for a constant feature,
+ * which is the last. It forgets as the option `forget` says. GBOSE_OK, GBOSE_ENOMEM, GBOSE_ESIZE. */
 int gbose__learner_fit(gbose *g, size_t dim, double lambda);
 
 /* Declare the state: n doubles, zeroed. GBOSE_OK or GBOSE_ENOMEM. */
@@ -206,7 +208,8 @@ static inline int gbose__round_reserve(const gbose *g, struct gbose_scratch *scr
                                                                       : gbose__round_resize(g, scratch, n);
 }
 
-/* What the caller gave, checked and padded, and the scores. There must be room. GBOSE_OK or GBOSE_ENUMERIC. */
+/* What the caller gave, checked and padded, and the scores. There must be room. GBOSE_OK or
+ * GBOSE_ENUMERIC. */
 int gbose__round_prepare(const gbose *g, struct gbose_scratch *scratch, const gbose_input *in);
 
 /* Prepare, decide, floor and draw: the decision number `number` of a stream. GBOSE_OK or GBOSE_ENUMERIC. */
@@ -248,7 +251,8 @@ int gbose__ticket_write(const gbose *g, struct gbose_scratch *scratch, uint32_t 
 /* The size of a ticket of so many terms, in 8-byte words. */
 size_t gbose__ticket_words(const gbose *g, size_t terms);
 
-/* 1 if the next n doubles are there and at most `most` in magnitude: a part of a note or a term that is checked. */
+/* 1 if the next n doubles are there and at most `most` in magnitude: a part of a note or a term that is
+ * checked. */
 int gbose__ticket_within(struct gbose__reader *r, size_t n, double most);
 
 /* What gbose_learn() would return. */

@@ -36,13 +36,13 @@ void gbose__lineage_free(struct gbose__lineage *lineage);
 /* A reward was learned whose fingerprint is `mark`. */
 void gbose__lineage_learned(struct gbose__lineage *lineage, uint64_t mark);
 
-/* The learner was loaded from a saved state, whose checksum is given: it is now a point, unless nothing was learned
- * since the last one; a copy of the learner's evidence is kept. GBOSE_OK or GBOSE_ENOMEM. */
+/* The learner was loaded from a saved state, whose checksum is given: it is now a point, unless nothing
+ * was learned since the last one; a copy of the learner's evidence is kept. GBOSE_OK or GBOSE_ENOMEM. */
 int gbose__lineage_loaded(struct gbose__lineage *lineage, uint64_t checksum, const gbose *g);
 
-/* Give a grown learner the past of the learner that it grew from: its points and marks, and the evidence at the last
- * point, grown likewise. So two that grew from a common past can be merged as if they had always had the new
- * features. GBOSE_OK, GBOSE_ENOMEM, GBOSE_ENUMERIC. */
+/* Give a grown learner the past of the learner that it grew from: its points and marks, and the evidence
+ * at the last point, grown likewise. So two that grew from a common past can be merged as if they had
+ * always had the new features. GBOSE_OK, GBOSE_ENOMEM, GBOSE_ENUMERIC. */
 int gbose__lineage_grow(gbose *g, const gbose *from);
 
 /* What a merge has to subtract: the last point common to both, and who holds its evidence (NULL: the point

@@ -1,4 +1,5 @@
-/* What the learners of raw contexts share: one regression, with a constant feature as its last one if intercept=1. */
+/* What the learners of raw contexts share: one regression, with a constant feature as its last one if
+ * intercept=1. */
 #ifndef GBOSE_LEARNERS_LINEAR_H
 #define GBOSE_LEARNERS_LINEAR_H
 

@@ -1,7 +1,7 @@
 /* Saving, loading and merging.
  *
  * A saved state is 8-byte little-endian words:
- *     magic, version, spec, dim, schema, stream, decisions, learned, lineage, the regressions one after the other, the
+ *     magic, version, spec, dim, schema, stream, decisions, learned, lineage, the regressions, the
  *     learner's state (if it has one), checksum */
 #include "learners/learner.h"
 

@@ -9,11 +9,12 @@ struct gbose__survivors {
     double gamma; /* width of the confidence set */
 };
 
-/* Read the options gamma, lambda, delta and horizon into g->own, and declare the regressions (orthogonal.h). */
+/* Read the options gamma, lambda, delta and horizon into g->own, and declare the regressions
+ * (orthogonal.h). */
 int gbose__survivors_init(gbose *g);
 
-/* Fill round->live with the arms that survive the filter, and return how many. A single survivor has probability 1;
- * otherwise pmf is zero. */
+/* Fill round->live with the arms that survive the filter, and return how many. A single survivor has
+ * probability 1; otherwise pmf is zero. */
 size_t gbose__survivors_find(const gbose *g, const struct gbose__input *in, struct gbose__round *round);
 
 /* The two arms of round->live that are farthest apart, k < l; there must be two, with images. */

@@ -72,8 +72,8 @@ static size_t find_rivals(const struct gbose__input *in, struct gbose__round *ro
     return rivals;
 }
 
-/* Rows whose product with normal numbers swings the rivals' leads: D, or its factor if that has fewer columns. One of
- * `image` and `matrix` holds them, the other is free. */
+/* Rows whose product with normal numbers swings the rivals' leads: D, or its factor if that has fewer
+ * columns. One of `image` and `matrix` holds them, the other is free. */
 static const double *find_factor(const struct gbose__input *in, struct gbose__round *round, double **room,
                                  size_t *columns, size_t leader, size_t rivals, size_t dim, double scale)
 {
@@ -95,8 +95,9 @@ static const double *find_factor(const struct gbose__input *in, struct gbose__ro
     return factor;
 }
 
-/* How often each wins in `draws` samples, into round->arms.square: the rivals and, in its place among them, the leader.
- * Samples come in mirrored pairs: a draw of the normal law and its reflection, which has the same law. */
+/* How often each wins in `draws` samples, into round->arms.square: the rivals and, in its place among
+ * them, the leader. Samples come in mirrored pairs: a draw of the normal law and its reflection, which has
+ * the same law. */
 static void sample(const struct gbose__input *in, struct gbose__round *round, size_t leader, size_t favourite,
                    size_t rivals, size_t dim, double scale, size_t draws, struct gbose__rng *rng)
 {

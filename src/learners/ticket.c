@@ -1,8 +1,8 @@
 /* Tickets: what a decision will teach, as bytes; and learning from them.
  *
- * A ticket is 8-byte little-endian words: the header, the terms (regression, w, c, offset, then x of dim numbers), the
- * note of a learner that has one, and a checksum of all words before it. The last byte of its first word is the version
- * of the format. */
+ * A ticket is 8-byte little-endian words: the header, the terms (regression, w, c, offset, then x of dim
+ * numbers), the note of a learner that has one, and a checksum of all words before it. The last byte of
+ * its first word is the version of the format. */
 #include "learners/learner.h"
 
 #include <math.h>
@@ -87,7 +87,8 @@ int gbose__ticket_write(const gbose *g, struct gbose_scratch *scratch, uint32_t 
 
 /* ---- reading ---- */
 
-/* What a ticket says, and where its terms begin; checked for damage. GBOSE_OK, GBOSE_EVERSION, GBOSE_ETICKET. */
+/* What a ticket says, and where its terms begin; checked for damage. GBOSE_OK, GBOSE_EVERSION,
+ * GBOSE_ETICKET. */
 static int open_ticket(gbose_ticket_info *info, struct gbose__lesson *lesson, uint64_t *checksum,
                        const void *ticket, size_t size)
 {
@@ -167,7 +168,8 @@ static int terms_are_sane(const gbose *g, struct gbose__reader r, uint64_t terms
         w = number_of(word[TERM_W]);
         c = number_of(word[TERM_C]);
         offset = number_of(word[TERM_OFFSET]);
-        /* without weight it would move the estimate each time as if there were no evidence yet, without bound */
+        /* without weight it would move the estimate each time as if there were no evidence yet, without
+         * bound */
         fine = word[TERM_FIT] < g->n_fits && w >= 0 && w <= GBOSE__MAX_WEIGHT &&
                fabs(c) <= GBOSE__MAX_WEIGHT && (w > 0 || c == 0) && fabs(offset) <= GBOSE__MAX_OFFSET &&
                gbose__ticket_within(&r, g->dim, GBOSE__MAX_FEATURE);

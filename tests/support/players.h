@@ -66,8 +66,9 @@ struct outcome {
     double reward;
 };
 
-/* Where a ticket's words are, in bytes: magic (its last byte is the version), fingerprint, seed, stream, decision, dim,
- * number of arms, arm, probability, number of terms; then the terms (regression, w, c, offset, x), then the note. */
+/* Where a ticket's words are, in bytes: magic (its last byte is the version), fingerprint, seed, stream,
+ * decision, dim, number of arms, arm, probability, number of terms; then the terms (regression, w, c,
+ * offset, x), then the note. */
 enum {
     TICKET_VERSION = 7,
     TICKET_FINGERPRINT = 8,
@@ -80,8 +81,8 @@ enum {
     TERM_NUMBERS = 32, /* before x */
 };
 
-/* gbose_decide_in(), with features of the round where the learner has them: they depend on the number of the decision
- * alone. */
+/* gbose_decide_in(), with features of the round where the learner has them: they depend on the number of
+ * the decision alone. */
 int decide_arms(gbose *g, gbose_decision *d, const double *contexts, size_t n_arms);
 
 /* Decide on random arms and copy the ticket; the reward is linear in the arm with a trend and noise. */
@@ -119,8 +120,8 @@ void set_double(struct bytes *bytes, size_t offset, double value);
 /* Make the last word the right checksum of what is before it. */
 void reseal(struct bytes *bytes);
 
-/* Where things begin in a saved state, in bytes, and the dimensions of its regressions; level_dim is 0 when there
- * is one only. `own` equals `checksum` when the learner keeps nothing else. */
+/* Where things begin in a saved state, in bytes, and the dimensions of its regressions; level_dim is 0
+ * when there is one only. `own` equals `checksum` when the learner keeps nothing else. */
 struct layout {
     size_t version, spec, dim, schema, stream, decisions, learned, lineage, model, level, own, checksum;
     size_t model_dim, level_dim;
