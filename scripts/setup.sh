@@ -92,6 +92,9 @@ if for_any test full; then
         need "python3-$module" /usr/bin/python3 -c "import $module"
     done
     need mypy command -v mypy
+    need groff-base command -v groff
+    need zsh command -v zsh
+    need fish command -v fish
 fi
 if for_any full; then
     for machine in aarch64 s390x powerpc64 i686; do

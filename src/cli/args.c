@@ -68,12 +68,36 @@ static int add(struct arg *arg, char *value, const char *command)
     return EXIT_FINE;
 }
 
+/* Whoever asked for a command's options instead of running it. */
+static struct {
+    void (*take)(const struct arg *args, void *to);
+    void *to;
+} asked;
+
+/* A command begins with args_parse(), and ends when that does not succeed. */
+void args_list(const struct command *command, const char *verb,
+               void (*take)(const struct arg *args, void *to), void *to)
+{
+    char name[32], word[32], *argv[] = {name, word, NULL};
+
+    snprintf(name, sizeof name, "%s", command->name);
+    snprintf(word, sizeof word, "%s", verb ? verb : "");
+    asked.take = take;
+    asked.to = to;
+    command->run(verb ? 2 : 1, argv);
+    asked.take = NULL;
+}
+
 int args_parse(int argc, char **argv, struct arg *args)
 {
     struct arg *alone = find(args, "", 0), *arg = NULL;
     char known[400];
     int rc;
 
+    if (asked.take) {
+        asked.take(args, asked.to);
+        return EXIT_USAGE;
+    }
     for (struct arg *a = args; a->name; a++) {
         a->value = calloc((size_t)argc + 1, sizeof *a->value);
         if (!a->value) {

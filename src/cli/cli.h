@@ -5,8 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Exit codes. */
+/* Exit codes, and what man pages say of them. */
 enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_STOPPED = 130 };
+#define EXIT_CODES                                                                                           \
+    {EXIT_FINE, "All went well."},                                                                           \
+        {EXIT_BROKEN, "Something failed, such as a full disk, or what was checked is wrong."},               \
+        {EXIT_USAGE, "The words given do not fit: an unknown option, a value out of range, a file that "     \
+                     "cannot be read or is not what it should be. Nothing was done."},                       \
+    {                                                                                                        \
+        EXIT_STOPPED, "Stopped by Ctrl-C; what was finished is kept."                                        \
+    }
 
 struct command {
     const char *name;
@@ -18,6 +26,11 @@ struct command {
 extern const struct command cmd_paper, cmd_simulate, cmd_collect, cmd_worlds, cmd_learners, cmd_schema;
 extern const struct command cmd_serve, cmd_rebuild, cmd_backup, cmd_key; /* with GBOSE_SERVE only */
 extern const struct command cmd_log, cmd_learn, cmd_evaluate, cmd_effects;
+
+extern const struct command cmd_manual; /* for the build: in no list */
+
+/* The commands that are listed, one by one; NULL behind the last. */
+const struct command *command_number(size_t i);
 
 /* How this program was called, so that what it proposes can be pasted: "gbose", or "./run". */
 extern const char *program_name;
@@ -36,6 +49,10 @@ struct arg {
  * not fit, else EXIT_FINE. args_clear() frees what was taken. */
 int args_parse(int argc, char **argv, struct arg *args);
 void args_clear(struct arg *args);
+
+/* Hand the options that a command parses (behind the verb, if it is not NULL) to `take`. Nothing else is run. */
+void args_list(const struct command *command, const char *verb,
+               void (*take)(const struct arg *args, void *to), void *to);
 
 /* Look an option up; it must be in args. */
 struct arg *args_named(struct arg *args, const char *name);

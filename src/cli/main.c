@@ -23,6 +23,11 @@ static const struct command *const commands[] = {
 
 const char *program_name = "gbose";
 
+const struct command *command_number(size_t i)
+{
+    return i < N_COMMANDS ? commands[i] : NULL;
+}
+
 static void print_overview(FILE *to)
 {
     fprintf(to, "gbose %s: semiparametric contextual bandits\n\nUsage: gbose COMMAND ...\n\n",
@@ -33,7 +38,8 @@ static void print_overview(FILE *to)
     fprintf(to, "Examples:\n"
                 "  gbose paper --quick                       the paper's table, in half a minute\n"
                 "  gbose simulate --world gallery --learner gbose lin-ts --out -\n"
-                "  gbose learners gbose                      a learner's options\n");
+                "  gbose learners gbose                      a learner's options\n\n"
+                "Exit codes: 0 done, 1 failed, 2 not understood (nothing was done), 130 stopped by Ctrl-C\n");
 }
 
 /* Commands as a catalog, for its search of the nearest name. */
@@ -54,6 +60,8 @@ static const struct command *find(const char *name)
     gbose_error err;
     size_t i;
 
+    if (!strcmp(name, cmd_manual.name))
+        return &cmd_manual;
     if (gbose__spec_parse(&i, none, name, &catalog, &err)) {
         fprintf(stderr, "gbose: %s (gbose help lists all commands)\n", err.text);
         return NULL;
@@ -66,7 +74,7 @@ static int check_output(int rc)
 {
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "gbose: cannot write to standard output: %s\n", strerror(errno));
-        return rc ? rc : EXIT_USAGE;
+        return rc ? rc : EXIT_BROKEN;
     }
     return rc;
 }

@@ -37,6 +37,14 @@ lib=$(dirname "$(find "$prefix" -name libgbose.so)")
 export PKG_CONFIG_PATH=$lib/pkgconfig
 version=$(pkg-config --modversion gbose)
 
+# The command's man pages and completions.
+if [[ -e $prefix/bin/gbose ]]; then
+    for file in man/man1/gbose.1 man/man1/gbose-simulate.1 bash-completion/completions/gbose \
+        zsh/site-functions/_gbose fish/vendor_completions.d/gbose.fish; do
+        [[ -s $prefix/share/$file ]] || fail "share/$file is not installed"
+    done
+fi
+
 # The CMake package.
 cmake -S "$here" -B "$work/outside" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" \
     >"$work/log" 2>&1 || fail "$(cat "$work/log")"
