@@ -86,6 +86,8 @@ static void check_finite(struct life *life)
         const double numbers[] = {diagnosis.baseline, diagnosis.drift,   diagnosis.residual,
                                   diagnosis.removed,  diagnosis.hausman, diagnosis.df,
                                   diagnosis.p_value,  diagnosis.bias,    diagnosis.bias_noise};
+        assert_that(diagnosis.df >= 0 && diagnosis.df <= (double)life->dim * (1 + 1e-9),
+                    "after %s of %s: df %g", life->what, gbose_spec(life->g), diagnosis.df);
         for (size_t i = 0; i < COUNT(numbers); i++)
             assert_that(isfinite(numbers[i]), "after %s of %s: number %zu of the diagnosis is %g", life->what,
                         gbose_spec(life->g), i, numbers[i]);

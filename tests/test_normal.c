@@ -33,6 +33,7 @@ static void exponential(void **state)
     struct random r = {2};
 
     (void)state;
+    assert_true(isnan(gbose__exp(NAN)));
     assert_true(gbose__exp(0) == 1);
     assert_true(gbose__exp(-1000) == 0);
     assert_true(isinf(gbose__exp(1000)));

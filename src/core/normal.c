@@ -45,6 +45,8 @@ double gbose__exp(double x)
                                                1.0 / 6227020800};
     double k;
 
+    if (isnan(x)) /* which has no integer part */
+        return x;
     if (x < -745)
         return 0;
     if (x > 709)

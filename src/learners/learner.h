@@ -50,7 +50,7 @@ struct gbose__input {
     size_t n;            /* arms */
     size_t stride;       /* of a row of `context` */
     double *context;     /* n rows, padded with zeros; with a last feature 1 where fit[0] has an intercept */
-    double *score;       /* n: b'mu by fit[0] */
+    double *score;       /* n: b'mu by fit[0], less its intercept where it has one */
     double *other_score; /* n: filled by a learner's own prepare, if it has one and needs them */
     const double *round; /* features of the round, as the caller gave them; NULL when there are none */
 };

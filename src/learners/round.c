@@ -107,6 +107,13 @@ int gbose__round_resize(const gbose *g, struct gbose_scratch *scratch, size_t n)
 
 /* ---- the steps of a round ---- */
 
+/* The last feature of every arm, where the learner has one for its intercept. */
+static inline void fill_constant(const gbose *g, const struct gbose__input *in, double value)
+{
+    for (size_t i = 0; i < in->n && g->fit[0].dim > g->dim; i++)
+        in->context[i * in->stride + g->dim] = value;
+}
+
 static inline int prepare(const gbose *g, struct gbose_scratch *scratch, const gbose_input *given)
 {
     const struct gbose__ridge *fit = &g->fit[0];
@@ -119,9 +126,11 @@ static inline int prepare(const gbose *g, struct gbose_scratch *scratch, const g
     in->round = g->round_features ? given->round : NULL;
     if (!gbose__kernels->take(in->context, given->contexts, n, g->dim, in->stride, GBOSE_MAX_INPUT))
         return GBOSE_ENUMERIC;
-    for (size_t i = 0; i < n && fit->dim > g->dim; i++)
-        in->context[i * in->stride + g->dim] = 1;
+    fill_constant(
+        g, in,
+        0); /* an intercept is the same for all arms: in a score it would only cost digits of the leads */
     gbose__kernels->dots(in->score, in->context, fit->mu, n, in->stride);
+    fill_constant(g, in, 1);
     if (!gbose__kernels->within(in->score, n, GBOSE__MAX_SCORE))
         return GBOSE_ENUMERIC;
     return g->kind->prepare ? g->kind->prepare(g, in) : GBOSE_OK;

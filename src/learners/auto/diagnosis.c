@@ -240,21 +240,19 @@ static void covariance(const struct room *m, double s2_O, double s2, size_t dim)
     }
 }
 
-/* tr(M) and tr(M^2), M = I - s2_O K K' with K = L^-1 P^(1/2); L^-1 is in `half`, W = L L'. */
-static void traces(double *one, double *two, const struct room *m, const double *prior, double s2_O,
-                   size_t dim)
+/* tr(M) and tr(M^2) for M = V W^-1, which has the traces of the symmetric N = L^-1 V L^-T; W = L L', and L^-1 is in `half`.
+ * Column after column: so df = tr(N)^2 / tr(N^2) is at most dim even where V is little more than rounding. */
+static void traces(double *one, double *two, const struct room *m, size_t dim)
 {
-    *one = *two = (double)dim;
-    for (size_t j = 0; j < dim; j++)
-        for (size_t i = 0; i <= j; i++) {
-            double dot = 0; /* entry (j, i) of K K' */
-
-            for (size_t k = 0; k <= i; k++)
-                dot += gbose__dense_row(m->half, j)[k] * gbose__dense_row(m->half, i)[k] * prior[k];
-            dot *= s2_O;
-            *one -= i == j ? dot : 0;
-            *two += (i == j ? 1 : 2) * dot * dot - (i == j ? 2 * dot : 0);
-        }
+    *one = *two = 0;
+    for (size_t k = 0; k < dim; k++) {
+        memset(m->x, 0, dim * sizeof(double));
+        memcpy(m->x, gbose__dense_row(m->half, k), (k + 1) * sizeof(double));
+        gbose__dense_times_symmetric(m->y, m->V, m->x, dim);
+        gbose__dense_times(m->z, m->half, m->y, dim);
+        *one += m->z[k];
+        *two += gbose__dense_norm2(m->z, dim);
+    }
 }
 
 static double p_value(double y, double df, double coins)
@@ -304,7 +302,7 @@ static void compare(const struct gbose__diagnosis *diagnosis, const struct gbose
     gbose__dense_invert(m->half, m->W, dim);
     gbose__dense_times(m->y, m->half, m->S, dim);
     hausman = gbose__dense_norm2(m->y, dim);
-    traces(&one, &two, m, O->prior, s2_O, dim);
+    traces(&one, &two, m, dim);
 
     bias = effect(m, O, m->S);
     /* trace(G B^-1 V B^-1) = trace(G B^-1 W B^-1) - s2_O trace(G B^-1 P B^-1), column by column */
@@ -316,7 +314,8 @@ static void compare(const struct gbose__diagnosis *diagnosis, const struct gbose
         m->z[i] = sqrt(s2_O * O->prior[i]);
         noise -= effect(m, O, m->z);
     }
-    if (!isfinite(hausman) || !isfinite(bias) || !isfinite(noise) || !(two > 0)) /* numbers of absurd sizes */
+    if (!isfinite(hausman) || !isfinite(bias) || !isfinite(noise) || !(one > 0) ||
+        !(two > 0)) /* numbers of absurd sizes, or no evidence */
         return;
     out->hausman = hausman;
     out->df = one * one / two;
