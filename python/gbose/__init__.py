@@ -7,7 +7,7 @@ alike. See Bandit for the everyday use, simulate() for studies, gbose.adapters f
 packages.
 """
 
-from ._bandit import Bandit, Decision, Decisions, Diagnosis, load
+from ._bandit import Bandit, Decision, Decisions, Diagnosis, Ticket, load, read_ticket
 from ._errors import Error
 from ._gbose import ffi as _ffi
 from ._gbose import lib as _lib
@@ -30,9 +30,11 @@ __all__ = [
     "Schema",
     "Study",
     "Summary",
+    "Ticket",
     "World",
     "learners",
     "load",
+    "read_ticket",
     "simulate",
     "worlds",
 ]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import secrets
+import sys
 import threading
 import time
 import weakref
@@ -97,15 +100,23 @@ class Decisions(Sequence[Decision]):
     arm          (rounds,)          play these
     probability  (rounds,)
     pmf          (rounds, n_arms)
+    draws        (rounds,)          as in Decision
     tickets      a list of bytes, or None if none were asked for
     """
 
     def __init__(
-        self, arm: NDArray[np.intp], probability: Array, pmf: Array, room: NDArray[np.uint8] | None, size: Any
+        self,
+        arm: NDArray[np.intp],
+        probability: Array,
+        pmf: Array,
+        draws: NDArray[np.intp],
+        room: NDArray[np.uint8] | None,
+        size: Any,
     ) -> None:
         self.arm = arm
         self.probability = probability
         self.pmf = pmf
+        self.draws = draws
         self._room = room
         self._size = size
 
@@ -121,9 +132,10 @@ class Decisions(Sequence[Decision]):
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
             room, size = (None, None) if self._room is None else (self._room[i], self._size[i])
-            return Decisions(self.arm[i], self.probability[i], self.pmf[i], room, size)
+            return Decisions(self.arm[i], self.probability[i], self.pmf[i], self.draws[i], room, size)
         ticket = b"" if self._room is None else self._room[i, : self._size[i]].tobytes()
-        return Decision(int(self.arm[i]), self.pmf.shape[1], self.pmf[i].tobytes() + bytes(8) + ticket)
+        data = self.pmf[i].tobytes() + int(self.draws[i]).to_bytes(8, sys.byteorder) + ticket
+        return Decision(int(self.arm[i]), self.pmf.shape[1], data)
 
     def __iter__(self) -> Iterator[Decision]:
         return (self[i] for i in range(len(self)))
@@ -135,6 +147,18 @@ def make_spec(learner: str, options: dict[str, Number | None]) -> str:
     if not given:
         return learner
     return learner + ("," if ":" in learner else ":") + ",".join(given)
+
+
+class Ticket(NamedTuple):
+    """What a ticket says: what read_ticket() returns."""
+
+    fingerprint: int  # of the learner's spec (but for the seed), dim and schema
+    stream: int  # of random numbers that the decision was drawn from
+    number: int | None  # of the decision in it; None: somebody else's decision (Bandit.ticket_for())
+    dim: int
+    n_arms: int
+    arm: int  # that was played
+    probability: float  # with which it was drawn
 
 
 class Diagnosis(NamedTuple):
@@ -173,7 +197,8 @@ class Bandit:
 
     learner  the name of a learner (gbose.learners() lists them), or a whole spec: "gbose:gamma=0.1"
     dim      the number of features of an arm
-    seed     of its random numbers: the same seed and the same calls give the same bytes
+    seed     of its random numbers: the same seed and the same calls give the same bytes. None: a fresh one from the
+             system, so that two workers do not explore in lockstep; `spec` shows it
     schema   a Schema instead of dim: decide() then takes users and actions, coef has names, and the features of the round
              are those of the schema
     options  of the learner, instead of writing them into the spec: gamma=0.1, lambda_=2
@@ -217,6 +242,8 @@ class Bandit:
             raise Error(f"the schema has {schema.dim} columns; leave out dim={dim}")
         if schema is None and not 1 <= dim < 2**48:
             raise Error(f"dim must be at least 1 and fit into memory, not {dim}")
+        if seed is None and not re.search(r"[:,]seed=", learner):
+            seed = secrets.randbits(63)
         spec = make_spec(learner, {**options, "seed": seed})
         if "\0" in spec:
             raise Error("a spec cannot hold a zero byte", "ESPEC")
@@ -275,7 +302,109 @@ class Bandit:
                 return decision
         if self._g and round is None and self.round_features:
             raise Error(f"this learner has {self.round_features} features of the round: decide(contexts, round)")
-        raise self._failure(arm)
+        raise self._wrong_input(arm, contexts, features)
+
+    def decide_at(
+        self,
+        contexts: ArrayLike | None = None,
+        round: ArrayLike | None = None,
+        *,
+        stream: int,
+        number: int,
+        actions: Any = None,
+        **scopes: Any,
+    ) -> Decision:
+        """The decision number `number` of a stream of random numbers: the same ones always give the same decision, here or
+        in another process that loaded the same state. The bandit, its own stream included, does not change.
+
+        stream    0 to 2**32 - 1; take streams that no bandit of the same seed draws from
+        number    0 to 2**56 - 1; use a number once
+        All else is as for decide().
+
+        >>> import gbose, numpy as np
+        >>> bandit = gbose.Bandit("gbose", dim=2, seed=1)
+        >>> one = bandit.decide_at(np.eye(2), stream=7, number=12)
+        >>> two = gbose.load(bandit.save()).decide_at(np.eye(2), stream=7, number=12)
+        >>> one.arm == two.arm and one.ticket == two.ticket
+        True
+        """
+        stream, number = _within(stream, 2**32, "stream"), _within(number, 2**56, "number")
+        x, features, given = self._input(contexts, round, actions, scopes)
+        with self._lock:
+            g, scratch, out = self._open(), self._scratch(), ffi.new("gbose_decision *")
+            code = lib.gbose_decide_at(g, scratch, out, given, stream, number)
+            if not code:
+                draws = int(out.draws).to_bytes(8, sys.byteorder)
+                data = ffi.buffer(out.pmf, 8 * len(x))[:] + draws + ffi.buffer(out.ticket, out.ticket_size)[:]
+                return Decision(out.arm, len(x), data)
+        raise self._wrong_input(code, x, features)
+
+    def ticket_for(
+        self,
+        contexts: ArrayLike | None = None,
+        pmf: ArrayLike | None = None,
+        arm: int | None = None,
+        round: ArrayLike | None = None,
+        *,
+        actions: Any = None,
+        **scopes: Any,
+    ) -> bytes:
+        """The ticket of a decision that somebody else made, for learn(): `arm` was drawn from `pmf`.
+
+        pmf  (n_arms,): the probabilities that were really used. Learning is then exact, whatever they were: a log of any
+             policy can be learned, if it holds the probability of every arm.
+        arm  that was played
+        All else is as for decide().
+
+        >>> import gbose, numpy as np
+        >>> bandit = gbose.Bandit("gbose-auto", dim=2, seed=1)
+        >>> rng = np.random.default_rng(1)
+        >>> for _ in range(500):                                        # a day of a randomised trial
+        ...     contexts, arm = rng.normal(size=(3, 2)), rng.choice(3, p=[0.5, 0.3, 0.2])
+        ...     reward = contexts[arm] @ [0.7, -0.4] + rng.normal(scale=0.1)
+        ...     bandit.learn(bandit.ticket_for(contexts, [0.5, 0.3, 0.2], arm), reward)
+        >>> bandit.coef.round(1).tolist()
+        [0.7, -0.4]
+        """
+        if pmf is None or arm is None:
+            raise TypeError("ticket_for() needs the pmf that the arm was drawn from, and the arm")
+        x, features, given = self._input(contexts, round, actions, scopes)
+        p = as_doubles(pmf, "pmf", (len(x),))
+        arm = _within(arm, len(x), "arm")
+        with self._lock:
+            ticket, size = ffi.new("const void **"), ffi.new("size_t *")
+            g, scratch = self._open(), self._scratch()
+            code = lib.gbose_ticket_for(g, scratch, ticket, size, given, _from_buffer(_DOUBLES, p), arm)
+            if not code:
+                return bytes(ffi.buffer(ticket[0], size[0]))
+        raise self._wrong_input(code, x, features)
+
+    def _input(self, contexts: Any, round: Any, actions: Any, scopes: dict[str, Any]) -> tuple[Array, Any, Any]:
+        """Contexts, features of the round for C, and both as a gbose_input, which borrows from them."""
+        if actions is not None or scopes:
+            contexts, round = self._encode(contexts, round, actions, scopes)
+        if contexts is None:
+            raise TypeError("contexts are missing or, for a bandit with a schema, actions")
+        x = self._prepare(contexts)
+        features = _NULL if round is None else self._round(round)
+        if round is None and self.round_features:
+            raise Error(f"this learner has {self.round_features} features of the round: give round=")
+        return x, features, _new_input(x, features)
+
+    def _scratch(self) -> Any:
+        """Memory for a call that leaves the learner as it is."""
+        scratch = ffi.new("gbose_scratch **")
+        check(lib.gbose_scratch_new(scratch))
+        return ffi.gc(scratch[0], lib.gbose_scratch_free)
+
+    def _wrong_input(self, code: int, contexts: Any, features: Any) -> Exception:
+        """What is wrong with contexts or features of the round, in words."""
+        with self._lock:
+            if code == lib.GBOSE_ENUMERIC and self._g:
+                err = ffi.new("gbose_error *")
+                if lib.gbose_check_input(self._g, _new_input(contexts, features), err) == code:
+                    return failure(code, ffi.string(err.text).decode())
+            return self._failure(code)
 
     def _encode(self, contexts: Any, round: Any, actions: Any, scopes: dict[str, Any]) -> tuple[Array, Array | None]:
         """Contexts and features of the round by the schema."""
@@ -325,12 +454,16 @@ class Bandit:
             if self._busy:
                 self._refuse("learn")
             code = _learn(self._g, ticket, len(ticket), reward)
+            if code and self._g:
+                err = ffi.new("gbose_error *")
+                check(lib.gbose_check_reward(self._g, ticket, len(ticket), reward, err), err)
         if code:
             raise self._failure(code)
 
     def decide_many(
         self,
         contexts: ArrayLike,
+        round: ArrayLike | None = None,
         *,
         stream: int | None = None,
         first: int | None = None,
@@ -340,14 +473,14 @@ class Bandit:
         """Choose an arm in each of many independent rounds, without learning in between.
 
         contexts  (rounds, n_arms, dim)
+        round     (rounds, round_features), for a learner that has features of the round
         stream    of random numbers, 0 to 2**32 - 1, and `first`, the number of the first round in it. The same two give
                   the same choices. Without them draws go on where the last decide_many() of this object ended; a loaded
                   or copied bandit begins anew, so name a stream where many processes work from one saved state.
         tickets   False: none are made, which is faster
         threads   rounds side by side; the result is the same
 
-        The bandit's own stream, from which decide() draws, stays where it is. A learner with features of the round is
-        refused.
+        The bandit's own stream, from which decide() draws, stays where it is.
 
         >>> import gbose, numpy as np
         >>> bandit = gbose.Bandit("gbose", dim=2, seed=1)
@@ -365,8 +498,7 @@ class Bandit:
             raise Error(f"threads must be at least 1, not {threads}")
         with self._lock:
             g = self._open()
-            if lib.gbose_round_features(g):
-                raise Error("a learner with features of the round decides one by one: decide(contexts, round)")
+            features = self._round_rows(round, n_rounds)
             if stream is None and first is None:
                 stream, first = _MANY_STREAM, self._many
                 self._many += n_rounds
@@ -375,17 +507,30 @@ class Bandit:
             return self._decide_many(
                 g,
                 x,
+                features,
                 _within(stream, 2**32, "stream"),
                 _within(first or 0, 2**56, "first"),
                 tickets,
                 min(threads, max(n_rounds, 1)),
             )
 
-    def _decide_many(self, g: Any, x: Array, stream: int, first: int, tickets: bool, threads: int) -> Decisions:
+    def _round_rows(self, round: ArrayLike | None, n_rounds: int) -> Array | None:
+        """Features of many rounds, if the learner has any."""
+        n = self.round_features
+        if n and round is None:
+            raise Error(f"this learner has {n} features of the round: decide_many(contexts, round)")
+        if round is not None and not n:
+            raise Error("this learner has no features of the round")
+        return None if round is None else as_doubles(round, "round", (n_rounds, n))
+
+    def _decide_many(
+        self, g: Any, x: Array, features: Array | None, stream: int, first: int, tickets: bool, threads: int
+    ) -> Decisions:
         n_rounds, n_arms = x.shape[:2]
         room_size = lib.gbose_ticket_room(g, n_arms) if tickets else 0
         arm = np.empty(n_rounds, np.uintp)
         probability, pmf = np.empty(n_rounds), np.empty((n_rounds, n_arms))
+        draws = np.empty(n_rounds, np.uintp)
         room = np.empty((n_rounds, room_size), np.uint8) if tickets else None
         size = np.zeros(n_rounds, np.uintp) if tickets else None
 
@@ -397,11 +542,13 @@ class Bandit:
             out.arm = ffi.from_buffer("size_t[]", arm[begin:end])
             out.probability = ffi.from_buffer("double[]", probability[begin:end])
             out.pmf = ffi.from_buffer("double[]", pmf[begin:end])
+            out.draws = ffi.from_buffer("size_t[]", draws[begin:end])
             if room is not None and size is not None:
                 out.tickets = ffi.from_buffer("char[]", room[begin:end])
                 out.ticket_size = ffi.from_buffer("size_t[]", size[begin:end])
             rows = ffi.from_buffer("double[]", x[begin:end])
-            return int(lib.gbose_decide_many(g, owned, out, stream, first + begin, rows, _NULL, end - begin, n_arms))
+            given = _NULL if features is None else ffi.from_buffer("double[]", features[begin:end])
+            return int(lib.gbose_decide_many(g, owned, out, stream, first + begin, rows, given, end - begin, n_arms))
 
         ends = [n_rounds * k // threads for k in range(threads + 1)]
         if n_rounds == 0:
@@ -418,7 +565,7 @@ class Bandit:
         for code in codes:
             if code:
                 raise self._failure(code)
-        return Decisions(arm.view(np.intp), probability, pmf, room, size)
+        return Decisions(arm.view(np.intp), probability, pmf, draws.view(np.intp), room, size)
 
     # ---- what it knows ----
 
@@ -550,6 +697,23 @@ class Bandit:
         with one._lock, two._lock:
             check(lib.gbose_merge(self._open(), other._open()))
 
+    def grow(self, dim: int) -> Bandit:
+        """A new bandit with features appended: all evidence is kept, and new features start from the prior. It is the
+        bandit that had them from the start and saw zeros there.
+
+        >>> import gbose, numpy as np
+        >>> bandit = gbose.Bandit("gbose", dim=2, seed=1)
+        >>> bandit.learn(bandit.decide(np.eye(2)).ticket, 1.0)
+        >>> wider = bandit.grow(3)
+        >>> wider.dim, (wider.coef[:2] == bandit.coef).all(), wider.rounds
+        (3, True, 1)
+        """
+        dim = _within(dim, 2**48, "dim")
+        out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
+        with self._lock:
+            check(lib.gbose_grow(out, self._open(), dim, err), err)
+        return _adopt(out[0])
+
     def stream(self, number: int) -> None:
         """Draw from another random stream of the same seed (0 to 2**32 - 1) from now on. Bandits that work side by
         side from one saved state should each take one of their own."""
@@ -646,6 +810,31 @@ def _as_ticket(ticket: Any) -> bytes:
     raise TypeError(f"a ticket is bytes, not {type(ticket).__name__}")
 
 
+def _new_input(contexts: Any, features: Any) -> Any:
+    """A gbose_input that borrows from an array of contexts that C can use, and from features of the round."""
+    given = ffi.new("gbose_input *")
+    given.contexts = ffi.cast("const double *", contexts.ctypes.data)
+    given.n_arms, given.round = len(contexts), features
+    return given
+
+
+def read_ticket(ticket: bytes | Decision) -> Ticket:
+    """What a ticket says, of whatever learner it is.
+
+    >>> import gbose, numpy as np
+    >>> bandit = gbose.Bandit("uniform", dim=2, seed=1)
+    >>> ticket = gbose.read_ticket(bandit.decide(np.eye(2)).ticket)
+    >>> ticket.number, ticket.n_arms, ticket.probability
+    (0, 2, 0.5)
+    """
+    data, info = _as_ticket(ticket), ffi.new("gbose_ticket_info *")
+    check(lib.gbose_ticket_read(info, data, len(data)))
+    values = {name: getattr(info, name) for name in Ticket._fields}
+    if values["number"] == 2**64 - 1:  # GBOSE_LOGGED
+        values["number"] = None
+    return Ticket(**values)
+
+
 def _within(number: int, limit: int, what: str) -> int:
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
         raise TypeError(f"{what} must be an int, not {type(number).__name__}")
@@ -672,6 +861,11 @@ def load(data: bytes, schema: Schema | None = None) -> Bandit:
         check(lib.gbose_load(out, data, len(data), err), err)
     else:
         check(lib.gbose_load_for(out, data, len(data), schema._s, err), err)
+    return _adopt(out[0], schema)
+
+
+def _adopt(g: Any, schema: Schema | None = None) -> Bandit:
+    """A bandit that owns a learner of the C library."""
     bandit: Bandit = Bandit.__new__(Bandit)
-    bandit._take(out[0], schema)
+    bandit._take(g, schema)
     return bandit

@@ -10,18 +10,18 @@ multiplied by which arm it is, so each arm has coefficients of its own, n_arms t
 a round alike needs no features: it is v.
 
 Learning needs to know how an arm was chosen. A reward for a context and an arm that the adapter itself chose is learned
-from the ticket of that choice. A row of history, chosen by something else, is used as follows:
+from the ticket of that choice. A row of history, chosen by something else, is learned as follows:
 
-    lin-ts, lin-ucb, eps-greedy   learn from every row, as other packages do
-    all other learners            replay: the adapter draws an arm for the row's context, and learns the row if it is the
-                                  arm in the log. This is right if the log was drawn uniformly at random, and keeps about
-                                  one row in n_arms. The attributes `learned` and `skipped` count rows.
+    lin-ts, lin-ucb, eps-greedy   from the row alone, as other packages do
+    all other learners            from the row and the probabilities that its arm was drawn from: an array with a row of
+                                  n_arms numbers for each row of history, or "uniform" if all arms had the same. Nothing
+                                  is guessed: without them it is an error.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from typing import Any, Callable, Hashable, Iterable, Sequence
 
 import numpy as np
@@ -64,7 +64,7 @@ class _Blocks:
         self.linear = learner.split(":")[0] in _LINEAR
         self.bandit = Bandit(learner, dim=self.schema.dim, schema=self.schema, seed=seed, **options)
         self.pending: OrderedDict[tuple[int, bytes], list[bytes]] = OrderedDict()
-        self.learned = self.skipped = 0
+        self.learned = 0
 
     def choose(self, context: Array) -> int:
         decision = self.bandit.decide(actions=self.actions, user={"x": context})
@@ -78,8 +78,18 @@ class _Blocks:
         scores: Array = self.schema.encode(self.actions, user={"x": context})[0] @ self.bandit.coef
         return scores
 
-    def learn(self, arm: int, reward: float, context: Array) -> None:
-        """The reward of an arm: of a choice made here, or of history."""
+    def check_history(self, arms: Sequence[int], contexts: Array, pmf: Array | None) -> None:
+        """An error if there are rows that were not chosen here, and nothing says how they were."""
+        chosen = Counter((arm, context.tobytes()) for arm, context in zip(arms, contexts))
+        history = any(n > len(self.pending.get(key, ())) for key, n in chosen.items())
+        if history and pmf is None and not self.linear:
+            raise Error(
+                "this row was not chosen here, and learning needs the probabilities that its arm was drawn from: "
+                f'give them, {len(self.actions)} for each row, or "uniform" if that is how it was drawn'
+            )
+
+    def learn(self, arm: int, reward: float, context: Array, pmf: Array | None) -> None:
+        """The reward of an arm: of a choice made here, or of history, drawn from pmf. check_history() has passed."""
         key = arm, context.tobytes()
         tickets = self.pending.get(key)
         if tickets:
@@ -87,14 +97,25 @@ class _Blocks:
             if not tickets:
                 del self.pending[key]
         else:
-            arms = self.actions[arm : arm + 1] if self.linear else self.actions
-            decision = self.bandit.decide(actions=arms, user={"x": context})
-            if not self.linear and decision.arm != arm:
-                self.skipped += 1
-                return
-            ticket = decision.ticket
+            drawn_from = np.eye(len(self.actions))[arm] if pmf is None else pmf
+            ticket = self.bandit.ticket_for(pmf=drawn_from, arm=arm, actions=self.actions, user={"x": context})
         self.bandit.learn(ticket, reward)
         self.learned += 1
+
+
+def _probabilities(given: Any, arms: Sequence[int], n_arms: int) -> Array | None:
+    """A row of probabilities for each row of history; None if none are given."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        if given != "uniform":
+            raise Error(f'probabilities must be an array or "uniform", not {given!r}')
+        return np.full((len(arms), n_arms), 1 / n_arms)
+    pmf = as_doubles(given, "probabilities", (len(arms), n_arms))
+    for i, (row, arm) in enumerate(zip(pmf, arms)):
+        if not ((row >= 0).all() and abs(row.sum() - 1) <= 1e-9 and row[arm] > 0):
+            raise Error(f"row {i} of the probabilities is not a distribution with a chance for arm {arm}", "EPMF")
+    return pmf
 
 
 class MABWiser:
@@ -106,14 +127,15 @@ class MABWiser:
     constant  give each arm a constant feature too
 
     Limits: contexts are those of a LinUCB policy there (one row a round, or None for a bandit without contexts); there
-    are no neighbourhood policies, no warm start, and arms cannot be added or removed. predict() and
-    predict_expectations() work before fit(). An expectation is b @ mu, without v: differences between arms mean
+    are no neighbourhood policies, and arms cannot be added or removed. fit() and partial_fit() also take probabilities=,
+    for history that the adapter did not choose (see the module). predict() and predict_expectations() work before fit(). An expectation is b @ mu, without v: differences between arms mean
     something, levels do not. predict() keeps its tickets, the last 100,000 of different contexts, for partial_fit();
     they are not part of the state of the bandit.
 
     >>> from gbose.adapters import MABWiser
-    >>> mab = MABWiser(arms=["red", "blue"], learner="lin-ucb", seed=7)
-    >>> mab.fit(decisions=["red", "red", "blue"], rewards=[1, 0, 1], contexts=[[0, 1], [1, 0], [1, 1]])
+    >>> mab = MABWiser(arms=["red", "blue"], learner="gbose-auto", seed=7)
+    >>> log = dict(decisions=["red", "red", "blue"], rewards=[1, 0, 1], contexts=[[0, 1], [1, 0], [1, 1]])
+    >>> mab.fit(**log, probabilities="uniform")
     >>> mab.predict([[0, 1]]) in ("red", "blue")
     True
     >>> sorted(mab.predict_expectations([[0, 1]]))
@@ -145,10 +167,6 @@ class MABWiser:
     def learned(self) -> int:
         return self._core.learned if self._core else 0
 
-    @property
-    def skipped(self) -> int:
-        return self._core.skipped if self._core else 0
-
     def _rows(self, contexts: Any, n: int | None) -> Array:
         """The contexts, one row for each round; None is a row of no features."""
         rows = np.zeros((1 if n is None else n, 0)) if contexts is None else as_doubles(contexts, "contexts", (n, None))
@@ -159,16 +177,20 @@ class MABWiser:
             raise Error(f"contexts must have {self._core.n_features} features, as before, not {rows.shape[1]}")
         return rows
 
-    def fit(self, decisions: Sequence[Any], rewards: ArrayLike, contexts: Any = None) -> None:
+    def fit(
+        self, decisions: Sequence[Any], rewards: ArrayLike, contexts: Any = None, probabilities: Any = None
+    ) -> None:
         """Begin anew, and learn these rows."""
         before, self._core = self._core, None
         try:
-            self.partial_fit(decisions, rewards, contexts)
+            self.partial_fit(decisions, rewards, contexts, probabilities)
         except Exception:
             self._core = before
             raise
 
-    def partial_fit(self, decisions: Sequence[Any], rewards: ArrayLike, contexts: Any = None) -> None:
+    def partial_fit(
+        self, decisions: Sequence[Any], rewards: ArrayLike, contexts: Any = None, probabilities: Any = None
+    ) -> None:
         """Learn these rows on top of what is known."""
         labels = list(decisions)
         for label in labels:
@@ -177,10 +199,13 @@ class MABWiser:
         numbers = as_doubles(rewards, "rewards", (len(labels),))
         if not np.isfinite(numbers).all():
             raise Error("rewards must be finite", "ENUMERIC")
+        arms = [self._index[label] for label in labels]
+        pmf = _probabilities(probabilities, arms, len(self.arms))
         rows = self._rows(contexts, len(labels))
         assert self._core is not None
-        for label, reward, row in zip(labels, numbers, rows):
-            self._core.learn(self._index[label], float(reward), row)
+        self._core.check_history(arms, rows, pmf)
+        for i, (arm, reward, row) in enumerate(zip(arms, numbers, rows)):
+            self._core.learn(arm, float(reward), row, None if pmf is None else pmf[i])
 
     def predict(self, contexts: Any = None) -> Any:
         """The arm to play; a list of them for several rows."""
@@ -204,6 +229,8 @@ class OBPPolicy:
     learner          of gbose, with its options
     random_state     the seed
     constant         give each action a constant feature too
+    history          "uniform": rows that select_action() did not choose were drawn uniformly. Without it they are refused,
+                     unless update_params() gets pmf=, the n_actions probabilities that the action was drawn from
 
     Limits: one action a round (len_list is 1), and no batches (batch_size is 1). update_params() should follow a
     select_action() of the same context that returned the action, as in OBP's simulator; other rows are history.
@@ -227,6 +254,7 @@ class OBPPolicy:
         batch_size: int = 1,
         random_state: int | None = None,
         constant: bool = True,
+        history: str | None = None,
         **options: Number,
     ) -> None:
         if len_list != 1 or batch_size != 1:
@@ -235,6 +263,8 @@ class OBPPolicy:
             raise Error("n_actions and dim must be at least 1")
         self.n_actions, self.dim, self.len_list, self.batch_size = n_actions, dim, len_list, batch_size
         self.random_state = random_state
+        self.history = history
+        _probabilities(history, (), n_actions)  # a wrong word is an error now, not later
         self.n_trial = 0
         self.action_counts = np.zeros(n_actions, dtype=int)
         self._core = _Blocks(n_actions, dim, learner, random_state, constant, options)
@@ -255,11 +285,14 @@ class OBPPolicy:
         """An array that holds the action for a context of shape (1, dim)."""
         return np.array([self._core.choose(self._context(context))])
 
-    def update_params(self, action: int, reward: float, context: ArrayLike) -> None:
+    def update_params(self, action: int, reward: float, context: ArrayLike, pmf: ArrayLike | None = None) -> None:
         """Learn the reward of an action for a context of shape (1, dim)."""
         if not 0 <= action < self.n_actions:
             raise Error(f"action must be from 0 to {self.n_actions - 1}, not {action}")
-        self._core.learn(int(action), float(reward), self._context(context))
+        row, given = self._context(context), self.history if pmf is None else [pmf]
+        drawn_from = _probabilities(given, [action], self.n_actions)
+        self._core.check_history([int(action)], row[None], drawn_from)
+        self._core.learn(int(action), float(reward), row, None if drawn_from is None else drawn_from[0])
         self.n_trial += 1
         self.action_counts[action] += 1
 

@@ -22,7 +22,7 @@ def reward_of(arm, context, t, rng):
 
 def test_mabwiser_online(rng):
     mab = MABWiser(arms=["a", "b", "c"], learner="gbose", seed=3, gamma=1)
-    assert mab.bandit is None and mab.learned == mab.skipped == 0
+    assert mab.bandit is None and mab.learned == 0
     hits = []
     for t in range(3000):
         context = rng.normal(size=(1, 2))
@@ -30,7 +30,7 @@ def test_mabwiser_online(rng):
         index = "abc".index(arm)
         hits.append(index == np.argmax(EFFECT @ context[0]))
         mab.partial_fit([arm], [reward_of(index, context[0], t, rng)], context)
-    assert mab.learned == mab.bandit.rounds == 3000 and mab.skipped == 0
+    assert mab.learned == mab.bandit.rounds == 3000
     assert np.mean(hits[-500:]) > 0.8
     expected = mab.predict_expectations([[2.0, -1.0]])
     assert max(expected, key=expected.get) == "a"
@@ -43,7 +43,7 @@ def test_mabwiser_history_of_a_linear_learner(rng):
     contexts, arms = rng.normal(size=(80, 2)), rng.integers(1, 4, size=80)
     rewards = rng.normal(size=80)
     mab.fit(list(arms), list(rewards), contexts)
-    assert (mab.learned, mab.skipped) == (80, 0)
+    assert mab.learned == 80
     for arm in (1, 2, 3):
         X, y = contexts[arms == arm], rewards[arms == arm]
         mu = np.linalg.solve(np.eye(2) + X.T @ X, X.T @ y)
@@ -52,14 +52,32 @@ def test_mabwiser_history_of_a_linear_learner(rng):
     assert mab.learned == 1
 
 
-def test_mabwiser_history_of_others_is_replayed(rng):
-    mab = MABWiser(arms=[0, 1, 2], learner="uniform")
-    contexts, arms = rng.normal(size=(3000, 2)), rng.integers(0, 3, size=3000)
-    mab.fit(arms, [reward_of(a, x, 0, rng) for a, x in zip(arms, contexts)], contexts)
-    assert mab.learned + mab.skipped == 3000
-    assert abs(mab.learned - 1000) < 150  # a third, within 5.8 standard deviations
-    scores = mab.predict_expectations([[1.0, -1.0]])
-    assert scores[0] - scores[1] == pytest.approx(2, abs=0.3)
+def test_mabwiser_history_of_others_needs_its_probabilities(rng):
+    """All rows of a log are learned, of which the probabilities are known: as least squares on centred rows has it."""
+    n, contexts = 400, rng.normal(size=(400, 2))
+    pmf = rng.dirichlet([2.0, 1.0, 3.0], size=n)
+    arms = np.array([rng.choice(3, p=p) for p in pmf])
+    rewards = np.array([reward_of(a, x, t, rng) for t, (a, x) in enumerate(zip(arms, contexts))])
+    mab = MABWiser(arms=[0, 1, 2], learner="uniform", lambda_=2.5, constant=False)
+    with pytest.raises(gbose.Error, match="probabilities that its arm was drawn from"):
+        mab.fit(arms, rewards, contexts)
+    assert mab.bandit is None
+    mab.fit(arms, rewards, contexts, pmf)
+    assert mab.learned == mab.bandit.rounds == n
+    rows = np.array([np.kron(np.eye(3), x) for x in contexts])  # a block of features for each arm, up to their order
+    X = rows[np.arange(n), arms] - np.einsum("ta,tad->td", pmf, rows)
+    mu = np.linalg.solve(2.5 * np.eye(6) + X.T @ X, X.T @ rewards)
+    expected = mab.predict_expectations([[0.3, -2.0]])
+    for arm in range(3):
+        assert expected[arm] == pytest.approx(mu.reshape(3, 2)[arm] @ [0.3, -2.0], rel=1e-9)
+    same = MABWiser(arms=[0, 1, 2], learner="uniform")
+    same.fit(arms, rewards, contexts, "uniform")
+    assert same.learned == n
+    for wrong in ("sometimes", pmf[:, :2], pmf[:-1], 2 * pmf, np.eye(3)[(arms + 1) % 3]):
+        state = same.bandit.save()
+        with pytest.raises(gbose.Error):
+            same.partial_fit(arms, rewards, contexts, wrong)
+        assert same.bandit.save() == state
 
 
 def test_mabwiser_rows_and_no_contexts(rng):
@@ -78,10 +96,11 @@ def test_mabwiser_rows_and_no_contexts(rng):
 
 def test_mabwiser_refuses(rng):
     mab = MABWiser(arms=["x", "y"])
-    mab.fit(["x"], [1.0], [[1.0, 2.0]])
+    mab.fit(["x"], [1.0], [[1.0, 2.0]], [[0.25, 0.75]])
     state = mab.bandit.save()
     for use in [
-        lambda: mab.partial_fit(["z"], [1.0], [[1.0, 2.0]]),
+        lambda: mab.partial_fit(["x"], [1.0], [[1.0, 2.0]]),
+        lambda: mab.partial_fit(["z"], [1.0], [[1.0, 2.0]], "uniform"),
         lambda: mab.partial_fit(["x"], [np.nan], [[1.0, 2.0]]),
         lambda: mab.partial_fit(["x"], [1.0, 2.0], [[1.0, 2.0]]),
         lambda: mab.partial_fit(["x"], [1.0], [[1.0]]),

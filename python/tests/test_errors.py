@@ -42,10 +42,9 @@ def unchanged(request):
         (np.zeros((2, 3), complex), "dtype complex128"),
         (np.zeros((2, 3), object), "dtype object"),
         (np.zeros((2, 3), "datetime64[s]"), "dtype"),
-        (None, "dtype object"),
-        ([[np.nan, 0, 0]], "NaN, infinite"),
-        ([[np.inf, 0, 0]], "NaN, infinite"),
-        ([[-1e31, 0, 0]], "larger than 1e30"),
+        ([[np.nan, 0, 0]], "arm 0.*feature 0"),
+        ([[0, 0, 0], [0, np.inf, 0]], "arm 1.*feature 1"),
+        ([[-1e31, 0, 0]], "arm 0.*feature 0"),
     ],
 )
 def test_contexts(bandit, contexts, text):
@@ -78,14 +77,14 @@ def test_tickets(bandit, rng):
             bandit.learn(wrong, 1.0)
         assert caught.value.name == "ETICKET"
     for other in [gbose.Bandit("bose", dim=3), gbose.Bandit("gbose:gamma=0.7", dim=3), gbose.Bandit("gbose", dim=2)]:
-        with pytest.raises(gbose.Error, match="another spec, dimension or schema") as caught:
+        with pytest.raises(gbose.Error, match="another spec|of another|with 2 features") as caught:
             bandit.learn(other.decide(np.eye(other.dim)).ticket, 1.0)
         assert caught.value.name == "EFOREIGN"
     for wrong in ["text", None, 7, [1, 2]]:
         with pytest.raises(TypeError, match="a ticket is bytes"):
             bandit.learn(wrong, 1.0)
     for reward in [np.nan, np.inf, 1e31]:
-        with pytest.raises(gbose.Error, match="NaN, infinite"):
+        with pytest.raises(gbose.Error, match="reward"):
             bandit.learn(ticket, reward)
     for reward in ["one", None]:
         with pytest.raises(TypeError):
