@@ -656,18 +656,6 @@ class Bandit:
             check(code)
             return bytes(ffi.buffer(buf, size[0]))
 
-    def grow(self, schema: Schema) -> Bandit:
-        """A bandit for a schema that only appends terms to this one's. It knows what this one knows, as if the new columns
-        had been 0 so far. Tickets of this bandit cannot be learned by the new one: learn them first."""
-        if self._schema is None:
-            raise Error("this bandit has no schema to grow from")
-        out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
-        with self._lock:
-            check(lib.gbose_grow_for(out, self._open(), self._schema._s, schema._s, err), err)
-        grown: Bandit = Bandit.__new__(Bandit)
-        grown._take(out[0], schema)
-        return grown
-
     def merge(self, other: Bandit) -> None:
         """Add what `other` has learned: afterwards this bandit knows what one that saw both streams of rewards would.
 
@@ -697,22 +685,28 @@ class Bandit:
         with one._lock, two._lock:
             check(lib.gbose_merge(self._open(), other._open()))
 
-    def grow(self, dim: int) -> Bandit:
-        """A new bandit with features appended: all evidence is kept, and new features start from the prior. It is the
-        bandit that had them from the start and saw zeros there.
+    def grow(self, to: int | Schema) -> Bandit:
+        """A new bandit with features appended: `to` is the number of features or, for a bandit with a schema, one that only
+        appends terms to it. All evidence is kept, and new features start from the prior: it is the bandit that had them
+        from the start and saw zeros there. Tickets of this bandit cannot be learned by the new one: learn them first.
 
         >>> import gbose, numpy as np
         >>> bandit = gbose.Bandit("gbose", dim=2, seed=1)
         >>> bandit.learn(bandit.decide(np.eye(2)).ticket, 1.0)
         >>> wider = bandit.grow(3)
-        >>> wider.dim, (wider.coef[:2] == bandit.coef).all(), wider.rounds
+        >>> wider.dim, bool((wider.coef[:2] == bandit.coef).all()), wider.rounds
         (3, True, 1)
         """
-        dim = _within(dim, 2**48, "dim")
         out, err = ffi.new("gbose **"), ffi.new("gbose_error *")
+        schema = to if isinstance(to, Schema) else None
         with self._lock:
-            check(lib.gbose_grow(out, self._open(), dim, err), err)
-        return _adopt(out[0])
+            if schema is None:
+                check(lib.gbose_grow(out, self._open(), _within(to, 2**48, "dim"), err), err)  # type: ignore[arg-type]
+            elif self._schema is None:
+                raise Error("this bandit has no schema to grow from")
+            else:
+                check(lib.gbose_grow_for(out, self._open(), self._schema._s, schema._s, err), err)
+        return _adopt(out[0], schema)
 
     def stream(self, number: int) -> None:
         """Draw from another random stream of the same seed (0 to 2**32 - 1) from now on. Bandits that work side by

@@ -74,7 +74,7 @@ def test_tables():
                 assert option.help and option.accepts and option.name in str(info)
     for info in gbose.learners():
         defaults = {option.name: option.default for option in info.options if option.name != "seed"}
-        assert gbose.Bandit(info.name, dim=2, **defaults).spec == info.name
+        assert gbose.Bandit(info.name, dim=2, seed=1, **defaults).spec == info.name
     for info in gbose.worlds():
         defaults = {option.name: option.default for option in info.options}
         one, two = gbose.World(info.name).next(), gbose.World(info.name, **defaults).next()
