@@ -148,10 +148,10 @@ GBOSE_API int gbose_load_for(gbose **out, const void *buf, size_t size, const gb
                              gbose_error *err);
 
 /* gbose_grow() from a schema to one that only appends terms (gbose_schema_compatible()): a learner for `now` that knows all
- * that g knows, as if what is new had been 0 in every round. g is unchanged. Tickets of g cannot be learned by the new
- * learner: learn them first. GBOSE_ESCHEMA if g was not made for `before`, if `now` does more than append terms, or if
- * terms were appended to `round` and the learner has features of the round: these it follows as they are. Other errors
- * are those of gbose_grow(). */
+ * that g knows, as if what is new, features of the round too, had been 0 in every round. g is unchanged. Tickets of g
+ * cannot be learned by the new learner: learn them first. GBOSE_ESCHEMA if g was not made for `before`, or if `now` does
+ * more than append terms, or has more columns of the round than the learner takes. Other errors are those of
+ * gbose_grow(). */
 GBOSE_API int gbose_grow_for(gbose **out, const gbose *g, const gbose_schema *before, const gbose_schema *now,
                              gbose_error *err);
 

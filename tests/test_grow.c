@@ -266,7 +266,7 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_int_equal(gbose__new(&g, "gbose", OLD, 99, NULL), GBOSE_OK);
     assert_int_equal(gbose_schema_of(g), 99);
     assert_int_equal(gbose_grow(&out, g, NEW, &err), GBOSE_EINVAL);
-    assert_int_equal(gbose__grow(&out, g, NEW, 100, &err), GBOSE_OK);
+    assert_int_equal(gbose__grow(&out, g, gbose_spec(g), NEW, 100, &err), GBOSE_OK);
     assert_int_equal(gbose_schema_of(out), 100);
     same = duplicate(out);
     assert_int_equal(gbose_schema_of(same), 100);

@@ -16,8 +16,9 @@ static size_t round_option(const gbose_info *info)
     return i;
 }
 
-/* The spec with `round` set to the schema's features of the round, if the learner has that option. */
-static int spec_for(char *out, const char *spec, const gbose_schema *schema, gbose_error *err)
+/* The spec with `round` set to the schema's features of the round, if the learner has that option; the spec itself may
+ * say `said` of them, or nothing. */
+static int spec_for(char *out, const char *spec, const gbose_schema *schema, size_t said, gbose_error *err)
 {
     struct gbose__value value[GBOSE__MAX_OPTIONS];
     const gbose_info *info;
@@ -29,7 +30,7 @@ static int spec_for(char *out, const char *spec, const gbose_schema *schema, gbo
     info = gbose__learners.at(which);
     i = round_option(info);
     if (i < info->n_options) {
-        if (value[i].integer && value[i].integer != n)
+        if (value[i].integer && value[i].integer != said)
             return gbose__fail(err, GBOSE_ESPEC,
                                "the schema has %zu features of the round; leave out round=%llu", n,
                                (unsigned long long)value[i].integer);
@@ -49,7 +50,7 @@ int gbose_new_for(gbose **out, const char *spec, const gbose_schema *schema, gbo
 
     if (!out || !spec || !schema)
         return gbose__fail_plainly(err, GBOSE_EINVAL);
-    rc = spec_for(full, spec, schema, err);
+    rc = spec_for(full, spec, schema, gbose_schema_round(schema), err);
     return rc ? rc : gbose__new(out, full, gbose_schema_dim(schema), gbose_schema_hash(schema), err);
 }
 
@@ -81,6 +82,7 @@ int gbose_load_for(gbose **out, const void *buf, size_t size, const gbose_schema
 int gbose_grow_for(gbose **out, const gbose *g, const gbose_schema *before, const gbose_schema *now,
                    gbose_error *err)
 {
+    char spec[GBOSE__MAX_SPEC];
     int rc;
 
     if (!out || !g || !before || !now)
@@ -88,13 +90,7 @@ int gbose_grow_for(gbose **out, const gbose *g, const gbose_schema *before, cons
     if (gbose_schema_of(g) != gbose_schema_hash(before))
         return another_schema(err, "the learner", gbose_schema_of(g), before);
     rc = gbose_schema_compatible(before, now, err);
-    if (rc)
-        return rc;
-    if (gbose_round_features(g) && gbose_schema_round(now) != gbose_schema_round(before))
-        return gbose__fail(
-            err, GBOSE_ESCHEMA,
-            "the terms of the round have grown from %zu to %zu columns: %.40s follows what it has; append "
-            "to 'arm' only",
-            gbose_schema_round(before), gbose_schema_round(now), gbose_spec(g));
-    return gbose__grow(out, g, gbose_schema_dim(now), gbose_schema_hash(now), err);
+    if (!rc)
+        rc = spec_for(spec, gbose_spec(g), now, gbose_schema_round(before), err);
+    return rc ? rc : gbose__grow(out, g, spec, gbose_schema_dim(now), gbose_schema_hash(now), err);
 }

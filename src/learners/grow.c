@@ -25,7 +25,7 @@ static int take_over(gbose *g, const gbose *from)
     return gbose__lineage_grow(g, from);
 }
 
-int gbose__grow(gbose **out, const gbose *g, size_t dim, uint64_t schema, gbose_error *err)
+int gbose__grow(gbose **out, const gbose *g, const char *spec, size_t dim, uint64_t schema, gbose_error *err)
 {
     gbose *grown;
     int rc;
@@ -35,7 +35,7 @@ int gbose__grow(gbose **out, const gbose *g, size_t dim, uint64_t schema, gbose_
     if (dim < g->dim)
         return gbose__fail(err, GBOSE_EINVAL, "a learner cannot lose features: it has %zu, and dim is %zu",
                            g->dim, dim);
-    rc = gbose__new(&grown, g->spec, dim, schema, err);
+    rc = gbose__new(&grown, spec, dim, schema, err);
     if (rc)
         return rc;
     rc = take_over(grown, g);
@@ -52,5 +52,5 @@ int gbose_grow(gbose **out, const gbose *g, size_t dim, gbose_error *err)
     if (g && g->schema)
         return gbose__fail(err, GBOSE_EINVAL,
                            "the contexts of this learner come from a schema, and grow with it");
-    return gbose__grow(out, g, dim, 0, err);
+    return gbose__grow(out, g, g ? g->spec : NULL, dim, 0, err);
 }

@@ -36,7 +36,13 @@ void gbose__baseline_init(const struct gbose__baseline *baseline)
 
 void gbose__baseline_grow(const struct gbose__baseline *to, const struct gbose__baseline *from)
 {
-    memcpy(to->state, from->state, count_numbers(from->trackers.round) * sizeof(double));
+    size_t round = from->trackers.round;
+
+    *to->state = *from->state;
+    if (round) {
+        memcpy(to->mean, from->mean, round * sizeof(double));
+        memcpy(to->variance, from->variance, round * sizeof(double));
+    }
     gbose__trackers_grow(&to->trackers, &from->trackers);
 }
 

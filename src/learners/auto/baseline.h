@@ -43,7 +43,7 @@ size_t gbose__baseline_size(size_t dim, size_t round);
 void gbose__baseline_view(struct gbose__baseline *baseline, const struct gbose__tuning *tuning, size_t dim,
                           size_t round, double *at);
 void gbose__baseline_init(const struct gbose__baseline *baseline);
-/* Copy a baseline of a smaller dim into numbers that are zero. */
+/* Copy a baseline of a smaller dim, or of fewer features of the round, into numbers that are zero. */
 void gbose__baseline_grow(const struct gbose__baseline *to, const struct gbose__baseline *from);
 int gbose__baseline_is_sane(const struct gbose__baseline *baseline);
 

@@ -147,13 +147,34 @@ void gbose__trackers_init(const struct gbose__trackers *trackers)
     }
 }
 
+/* What is new in its features, at the end of them, was zero in every round: it has its prior, and no slope. */
+static void grow_tracker(const struct gbose__tracker *to, const struct gbose__tracker *from, size_t dim)
+{
+    size_t q = from->q;
+
+    *to->loss = *from->loss;
+    *to->n = *from->n;
+    *to->turn = *from->turn;
+    *to->rbar = *from->rbar;
+    memcpy(to->xbar, from->xbar, q * sizeof(double));
+    memcpy(to->prior, from->prior, q * sizeof(double));
+    memcpy(to->slope_r, from->slope_r, q * sizeof(double));
+    memcpy(to->root, from->root, q * (q + 1) / 2 * sizeof(double));
+    for (size_t i = 0; i <= q; i++) /* bbar, and the rows of slope_b behind it */
+        memcpy(to->bbar + i * to->stride, from->bbar + i * from->stride, dim * sizeof(double));
+}
+
 void gbose__trackers_grow(const struct gbose__trackers *to, const struct gbose__trackers *from)
 {
-    size_t old = gbose__pad(from->dim), stride = gbose__pad(to->dim);
+    double worst = 0;
 
-    memcpy(to->at, from->at, all_numbers(to->round) * sizeof(double));
-    for (size_t i = 0; i < to->n_rows; i++)
-        memcpy(to->rows + i * stride, from->rows + i * old, from->dim * sizeof(double));
+    gbose__trackers_init(to);
+    for (size_t k = 0; k < from->count; k++) {
+        grow_tracker(&to->tracker[k], &from->tracker[k], from->dim);
+        worst = *from->tracker[k].loss > worst ? *from->tracker[k].loss : worst;
+    }
+    for (size_t k = from->count; k < to->count; k++) /* they know nothing yet, and begin behind all others */
+        *to->tracker[k].loss = worst;
 }
 
 static int within(const double *x, size_t n, double most)

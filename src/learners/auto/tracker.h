@@ -65,7 +65,8 @@ size_t gbose__trackers_size(size_t dim, size_t round);
 void gbose__trackers_view(struct gbose__trackers *trackers, const struct gbose__tuning *tuning, size_t dim,
                           size_t round, double *at);
 void gbose__trackers_init(const struct gbose__trackers *trackers); /* of numbers that are zero */
-/* Copy trackers of a smaller dim into numbers that are zero: what is new in a context was zero in every round. */
+/* Copy trackers of a smaller dim, or of fewer features of the round, into numbers that are zero: what is new was zero in
+ * every round. */
 void gbose__trackers_grow(const struct gbose__trackers *to, const struct gbose__trackers *from);
 int gbose__trackers_are_sane(const struct gbose__trackers *trackers);
 
