@@ -80,7 +80,8 @@ extern "C" {
     X(ELEARNER, -14, "only gbose-auto can be diagnosed: this learner does not keep what it takes")           \
     X(ESCHEMA, -15, "the schema is wrong, or not the one that was learned with")                             \
     X(EVALUE, -16, "a feature's value does not fit the schema")                                              \
-    X(EPMF, -17, "the probabilities are no distribution, or the arm that was played has none")
+    X(EPMF, -17, "the probabilities are no distribution, or the arm that was played has none")               \
+    X(EUNSEEN, -18, "nothing is known of this: chance has never chosen between arms that differ in it")
 
 enum gbose_status {
 #define GBOSE_STATUS_ENUM(name, value, text) GBOSE_##name = (value),
@@ -339,6 +340,17 @@ typedef struct {
  * docs/learners/gbose-auto.md has the formulas. GBOSE_ELEARNER if the learner is not gbose-auto,
  * GBOSE_EINVAL if a pointer is NULL, GBOSE_ENOMEM. */
 GBOSE_API int gbose_diagnose(const gbose *g, gbose_diagnosis *out);
+
+/* What the features x add to the reward: an estimate of x'mu without the ridge's shrinkage, free of bias whatever
+ * v does, and an interval for it.
+ *   x      gbose_dim(g) doubles: a unit vector for one feature, the difference of two contexts for a contrast.
+ *   level  of confidence, between 0 and 1, such as 0.95. The interval holds at all times together, however often
+ *          one looks; it is infinite until there were max(200, 20 dim) rounds with a choice left to chance.
+ * For intervals from a whole log, also for one look, see gbose_effects_at() in gbose_log.h. Takes time of order
+ * dim cubed; allocates. GBOSE_ELEARNER if the learner is not gbose-auto, GBOSE_EUNSEEN if chance has never chosen
+ * between arms that differ along x; GBOSE_EINVAL, GBOSE_ENUMERIC, GBOSE_ENOMEM. */
+GBOSE_API int gbose_effect(const gbose *g, const double *x, double level, double *estimate, double *lower,
+                           double *upper);
 
 /* ---- keeping and sharing --------------------------------------------------------------------------- */
 

@@ -180,7 +180,7 @@ GBOSE_API int gbose_effects_add(gbose_effects *f, const gbose_logged *row, gbose
 /* The effect of x (dim doubles): a unit vector for one feature, the difference of two arms' contexts for a
  * contrast.
  *   level  of confidence, between 0 and 1: 0.95.
- * GBOSE_ELEARNER if the log does not identify it: chance has never told arms apart along x. GBOSE_EINVAL,
+ * GBOSE_EUNSEEN if the log does not identify it: chance has never told arms apart along x. GBOSE_EINVAL,
  * GBOSE_ENOMEM. */
 GBOSE_API int gbose_effects_at(const gbose_effects *f, const double *x, double level,
                                gbose_effect_value *out);
@@ -219,7 +219,7 @@ GBOSE_API void gbose_wcls_free(gbose_wcls *w);
 GBOSE_API int gbose_wcls_add(gbose_wcls *w, const gbose_trial_row *row, gbose_error *err);
 
 /* The effect of treatment at moderators x (n_moderators doubles; a unit vector for one coefficient).
- * out->fixed is the interval; there is none for all times (its limits are infinite). GBOSE_ELEARNER if the
+ * out->fixed is the interval; there is none for all times (its limits are infinite). GBOSE_EUNSEEN if the
  * data do not identify it, or there are too few units. */
 GBOSE_API int gbose_wcls_at(const gbose_wcls *w, const double *x, double level, gbose_effect_value *out);
 

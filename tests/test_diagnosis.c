@@ -15,7 +15,7 @@ enum { DIM = 4, MOST = 600 };
 
 struct seen {
     struct gbose__diagnosis_round round;
-    double b[8], x[DIM], target; /* the term of the orthogonal regression is (w, w target, x) */
+    double b[8], x[8], scratch[8], target; /* the term of the orthogonal regression is (w, w target, x) */
 };
 
 static struct seen seen[MOST];
@@ -40,6 +40,8 @@ static void make_rounds(struct random *r, double shift)
         for (size_t i = 0; i < DIM; i++)
             s->round.reward += mu[i] * s->b[i];
         s->round.context = s->b;
+        s->round.centred = s->x;
+        s->round.scratch = s->scratch;
         s->round.shift = v + noise;
         s->round.residual = noise + 0.05 * random_normal(r);
         s->round.coin = random_below(r, 3) == 0;
@@ -128,6 +130,50 @@ static void invert(long double *out, const long double *a)
     dense_solve(&m);
     memcpy(out, m.inverse, sizeof(matrix));
     dense_clear(&m);
+}
+
+/* An effect and its interval, from the first n rounds: least squares without the prior, and the sandwich. */
+static void check_effect(const struct pair *p, size_t n, double forget)
+{
+    const double x[DIM] = {0.4, -1, 0.3, 2}, alpha = 0.07;
+    long double y[DIM] = {0}, u[DIM] = {0}, estimate = 0, coins = 0;
+    double value, lower, upper;
+    matrix J = {0}, H = {0}, inverse;
+
+    for (size_t t = 0; t < n; t++) {
+        const struct seen *s = &seen[t];
+        long double age = powl(forget, (long double)(n - 1 - t)), w = s->round.weight,
+                    e = w * s->round.coin_residual * age;
+
+        if (!s->round.coin)
+            continue;
+        coins += age;
+        for (size_t i = 0; i < DIM; i++) {
+            y[i] += age * w * s->target * s->x[i];
+            for (size_t j = 0; j < DIM; j++) {
+                J[i * DIM + j] += age * w * s->x[i] * s->x[j];
+                H[i * DIM + j] += e * e * s->x[i] * s->x[j];
+            }
+        }
+    }
+    invert(inverse, J);
+    for (size_t i = 0; i < DIM; i++)
+        for (size_t j = 0; j < DIM; j++) {
+            u[i] += inverse[i * DIM + j] * x[j];
+            estimate += x[i] * inverse[i * DIM + j] * y[j];
+        }
+    assert_int_equal(gbose__diagnosis_effect(&p->diagnosis, &p->O, x, alpha, &value, &lower, &upper),
+                     GBOSE_OK);
+    assert_close(value, estimate, 1e-9);
+    if (coins < 200) {
+        assert_true(isinf(lower) && isinf(upper));
+    } else { /* exp(z^2 / (2 (1 + u))) = sqrt((1 + u) / u) / alpha, with z in standard errors */
+        long double best = 10 * 200 / coins, spent = -2 * logl(alpha),
+                    unit = best / (spent + logl(1 + spent));
+        long double z = (upper - lower) / 2 / sqrtl(quadratic(H, u));
+
+        assert_close(z * z / (2 * (1 + unit)), 0.5 * logl((1 + unit) / unit) - logl(alpha), 1e-7);
+    }
 }
 
 /* The report's comparison, for the first n of the rounds. */
@@ -230,8 +276,10 @@ static void the_comparison_is_what_its_definition_says(void **state)
         begin(&p, forget);
         for (size_t t = 0; t < MOST; t++) {
             learn(&p, &seen[t], forget);
-            if (t == 40 || t == 200 || t == MOST - 1)
+            if (t == 40 || t == 200 || t == MOST - 1) {
                 check_comparison(&p, t + 1, forget);
+                check_effect(&p, t + 1, forget);
+            }
         }
         assert_true(gbose__diagnosis_is_sane(&p.diagnosis));
         end(&p);

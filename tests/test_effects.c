@@ -212,7 +212,7 @@ static void what_is_not_identified_is_refused(void **state)
 
     (void)state;
     assert_int_equal(gbose_effects_new(&f, 3, 0, NULL), GBOSE_OK);
-    assert_int_equal(gbose_effects_at(f, known, 0.95, &v), GBOSE_ELEARNER);
+    assert_int_equal(gbose_effects_at(f, known, 0.95, &v), GBOSE_EUNSEEN);
     for (int t = 0; t < 400; t++) {
         double x = random_normal(&random), contexts[6] = {0, 5, 0, 1, 5, 0}, pmf[2] = {0.3, 0.7};
         gbose_logged row = {.n_arms = 2, .pmf = pmf, .contexts = contexts};
@@ -229,9 +229,9 @@ static void what_is_not_identified_is_refused(void **state)
     }
     assert_int_equal(gbose_effects_at(f, known, 0.95, &v), GBOSE_OK);
     assert_true(v.fixed.lower < 0.5 && v.fixed.upper > 0.5 && v.error < 0.05);
-    assert_int_equal(gbose_effects_at(f, constant, 0.95, &v), GBOSE_ELEARNER);
-    assert_int_equal(gbose_effects_at(f, unseen, 0.95, &v), GBOSE_ELEARNER);
-    assert_int_equal(gbose_effects_at(f, sum, 0.95, &v), GBOSE_ELEARNER);
+    assert_int_equal(gbose_effects_at(f, constant, 0.95, &v), GBOSE_EUNSEEN);
+    assert_int_equal(gbose_effects_at(f, unseen, 0.95, &v), GBOSE_EUNSEEN);
+    assert_int_equal(gbose_effects_at(f, sum, 0.95, &v), GBOSE_EUNSEEN);
     assert_int_equal(gbose_effects_at(f, known, 1, &v), GBOSE_EINVAL);
     gbose_effects_free(f);
 }

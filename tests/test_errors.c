@@ -22,7 +22,7 @@ static void success_is_zero_and_errors_are_negative(void **state)
 static void codes_never_change_their_value(void **state)
 {
     (void)state;
-    assert_int_equal(COUNT(codes), 18);
+    assert_int_equal(COUNT(codes), 19);
     for (size_t i = 0; i < COUNT(codes); i++)
         assert_int_equal(codes[i], -(int)i);
     assert_int_equal(GBOSE_EINVAL, -1);
@@ -31,6 +31,7 @@ static void codes_never_change_their_value(void **state)
     assert_int_equal(GBOSE_ELEARNER, -14);
     assert_int_equal(GBOSE_EVALUE, -16);
     assert_int_equal(GBOSE_EPMF, -17);
+    assert_int_equal(GBOSE_EUNSEEN, -18);
 }
 
 static void each_code_has_a_text_of_its_own(void **state)
@@ -52,7 +53,7 @@ static void each_code_has_a_text_of_its_own(void **state)
 
 static void any_int_has_a_text(void **state)
 {
-    const int others[] = {1, 2, 100, INT_MAX, INT_MIN, -18, -19, -1000};
+    const int others[] = {1, 2, 100, INT_MAX, INT_MIN, -19, -20, -1000};
 
     (void)state;
     for (size_t i = 0; i < COUNT(others); i++) {

@@ -2,7 +2,7 @@
  * where they cross. */
 #include <math.h>
 
-#include "core/normal.h"
+#include "core/stats.h"
 #include "logs/sequences.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -85,13 +85,13 @@ static void radius_is_where_the_mixture_crosses(void **state)
 
     (void)state;
     for (double V = 0.5; V < 1e7; V *= 3.1) {
-        double S = gbose__mixture_radius(V, best, alpha);
+        double S = gbose__stats_mixture_radius(V, best, alpha);
         assert_near(S * S / (2 * (V + u)) - 0.5 * log((V + u) / u), -log(alpha), 1e-10);
     }
     /* and it is tightest, relative to the standard deviation, about V = best */
-    assert_true(gbose__mixture_radius(best, best, alpha) / sqrt(best) <
-                fmin(gbose__mixture_radius(best / 4, best, alpha) / sqrt(best / 4),
-                     gbose__mixture_radius(best * 4, best, alpha) / sqrt(best * 4)));
+    assert_true(gbose__stats_mixture_radius(best, best, alpha) / sqrt(best) <
+                fmin(gbose__stats_mixture_radius(best / 4, best, alpha) / sqrt(best / 4),
+                     gbose__stats_mixture_radius(best * 4, best, alpha) / sqrt(best * 4)));
 }
 
 static void nothing_is_said_before_the_burn_in(void **state)

@@ -197,3 +197,10 @@ double gbose__stats_t_quantile(double p, size_t df)
     }
     return p < 0.5 ? -high : within > 0 ? high : 0;
 }
+
+double gbose__stats_mixture_radius(double V, double v_best, double alpha)
+{
+    double l = -2 * gbose__log(alpha), u = v_best / (l + gbose__log(1 + l));
+
+    return sqrt((V + u) * (gbose__log((V + u) / u) + l));
+}

@@ -1,6 +1,6 @@
 /* Laws of probability: Student's t, chi-square and the incomplete gamma function; the normal law is in
- * core/normal.h, which this includes. Made of our own logarithm and exponential, so that results have the same bytes on
- * every machine (Student's t below 200 degrees of freedom also uses libm's atan2). */
+ * core/normal.h, which this includes. Made of our own logarithm and exponential, so that results have the
+ * same bytes on every machine (Student's t below 200 degrees of freedom also uses libm's atan2). */
 #ifndef GBOSE_CORE_STATS_H
 #define GBOSE_CORE_STATS_H
 
@@ -11,10 +11,10 @@
 /* The logarithm of the gamma function, for a > 0: an error of at most 1e-14, absolute or relative. */
 double gbose__stats_log_gamma(double a);
 
-/* The regularised incomplete gamma functions P(a, x) = 1/Gamma(a) int_0^x t^(a-1) e^-t dt and Q = 1 - P, and their
- * logarithms, which are finite where P and Q themselves are too small for a double. For 0.01 <= a <= 1e6 and x >= 0
- * the relative error is below 1e-12: of P and Q where they are normal numbers, of the logarithms everywhere. x may be
- * infinite; a NaN gives a NaN. */
+/* The regularised incomplete gamma functions P(a, x) = 1/Gamma(a) int_0^x t^(a-1) e^-t dt and Q = 1 - P, and
+ * their logarithms, which are finite where P and Q themselves are too small for a double. For 0.01 <= a <=
+ * 1e6 and x >= 0 the relative error is below 1e-12: of P and Q where they are normal numbers, of the
+ * logarithms everywhere. x may be infinite; a NaN gives a NaN. */
 double gbose__stats_gamma_p(double a, double x);
 double gbose__stats_gamma_q(double a, double x);
 double gbose__stats_log_gamma_p(double a, double x);
@@ -25,5 +25,10 @@ double gbose__stats_chi2_tail(double x, double df);
 
 /* The quantile of Student's t with df degrees of freedom; SIZE_MAX: of the normal law; 0: NaN. */
 double gbose__stats_t_quantile(double p, size_t df);
+
+/* How far a sum of terms with mean 0 given the past, and sum of squares V, can be from 0 at any time, but for
+ * a share alpha of all cases: the normal mixture sqrt((V + u) log((V + u) / (u alpha^2))), tightest where V
+ * is v_best. Exact for symmetric terms (de la Pena, 1999), and otherwise when many terms share V. */
+double gbose__stats_mixture_radius(double V, double v_best, double alpha);
 
 #endif

@@ -167,6 +167,27 @@ const char *gbose_spec(const gbose *g)
     return g->spec;
 }
 
+int gbose_effect(const gbose *g, const double *x, double level, double *estimate, double *lower,
+                 double *upper)
+{
+    double value, low, high;
+    int rc;
+
+    if (!g || !x || !estimate || !lower || !upper || !(level > 0 && level < 1))
+        return GBOSE_EINVAL;
+    if (!gbose__kernels->within(x, g->dim, GBOSE_MAX_INPUT))
+        return GBOSE_ENUMERIC;
+    if (!g->kind->effect)
+        return GBOSE_ELEARNER;
+    rc = g->kind->effect(g, x, 1 - level, &value, &low, &high);
+    if (!rc) {
+        *estimate = value;
+        *lower = low;
+        *upper = high;
+    }
+    return rc;
+}
+
 int gbose_diagnose(const gbose *g, gbose_diagnosis *out)
 {
     gbose_diagnosis diagnosis;

@@ -137,7 +137,10 @@ struct gbose__learner {
     void (*grow)(const gbose *g, double *state, const gbose *from, const double *from_state);
 
     int (*diagnose)(const gbose *g, gbose_diagnosis *out); /* gbose_diagnose(): GBOSE_OK or GBOSE_ENOMEM */
-    double (*width)(const gbose *g, const double *x);      /* gbose_width(); absent: that of fit[0] */
+    /* gbose_effect(): GBOSE_OK, GBOSE_ELEARNER or GBOSE_ENOMEM. */
+    int (*effect)(const gbose *g, const double *x, double alpha, double *estimate, double *lower,
+                  double *upper);
+    double (*width)(const gbose *g, const double *x); /* gbose_width(); absent: that of fit[0] */
 };
 
 /* Memory for one decision at a time. It grows to the largest round seen. */

@@ -25,11 +25,11 @@
 #include "core/kernels.h"
 #include "core/memory.h"
 #include "core/ridge.h"
+#include "core/solve.h"
 #include "core/stats.h"
 #include "gbose_log.h"
 #include "logs/level.h"
 #include "logs/sequences.h"
-#include "logs/solve.h"
 #include "logs/units.h"
 
 #define EARLY 1000   /* rounds whose residuals wait for the final estimate */
@@ -336,7 +336,7 @@ static void fill(const gbose_effects *f, const struct answer *a, double alpha, g
     out->fixed = (gbose_interval){out->estimate, out->estimate - radius, out->estimate + radius};
     radius = INFINITY;
     if (draws(f) >= burn_in(f))
-        radius = gbose__mixture_radius(1, HORIZON * burn_in(f) / draws(f), alpha) * out->error;
+        radius = gbose__stats_mixture_radius(1, HORIZON * burn_in(f) / draws(f), alpha) * out->error;
     out->anytime = (gbose_interval){out->estimate, out->estimate - radius, out->estimate + radius};
 }
 
@@ -363,5 +363,5 @@ int gbose_effects_at(const gbose_effects *f, const double *x, double level, gbos
     if (known)
         fill(f, &a, 1 - level, out);
     gbose__free(a.factor);
-    return known ? GBOSE_OK : GBOSE_ELEARNER;
+    return known ? GBOSE_OK : GBOSE_EUNSEEN;
 }

@@ -104,14 +104,7 @@ void gbose__running_add(struct gbose__running *s, double term, double error, dou
         s->unit = s->squares / s->n * horizon;
 }
 
-double gbose__mixture_radius(double V, double v_best, double alpha)
-{
-    double l = -2 * gbose__log(alpha), u = v_best / (l + gbose__log(1 + l));
-
-    return sqrt((V + u) * (gbose__log((V + u) / u) + l));
-}
-
 double gbose__running_radius(const struct gbose__running *s, double alpha)
 {
-    return s->unit > 0 ? gbose__mixture_radius(s->squares, s->unit, alpha) / s->n : INFINITY;
+    return s->unit > 0 ? gbose__stats_mixture_radius(s->squares, s->unit, alpha) / s->n : INFINITY;
 }

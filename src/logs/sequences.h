@@ -63,7 +63,4 @@ void gbose__running_add(struct gbose__running *s, double term, double error, dou
 /* Half the width of the interval about sum / n; infinite during the burn-in. */
 double gbose__running_radius(const struct gbose__running *s, double alpha);
 
-/* The radius of the normal mixture for a sum with variance V, tightest where V is v_best. */
-double gbose__mixture_radius(double V, double v_best, double alpha);
-
 #endif

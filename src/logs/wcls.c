@@ -15,9 +15,9 @@
 #include "core/error.h"
 #include "core/kernels.h"
 #include "core/memory.h"
+#include "core/solve.h"
 #include "core/stats.h"
 #include "gbose_log.h"
-#include "logs/solve.h"
 #include "logs/units.h"
 
 struct gbose_wcls {
@@ -188,7 +188,7 @@ int gbose_wcls_at(const gbose_wcls *w, const double *x, double level, gbose_effe
 {
     struct answer a;
     size_t q, size;
-    int rc = GBOSE_ELEARNER;
+    int rc = GBOSE_EUNSEEN;
 
     if (!w || !x || !out || !(level > 0 && level < 1) ||
         !gbose__kernels->within(x, w->moderators, GBOSE_MAX_INPUT))
@@ -196,7 +196,7 @@ int gbose_wcls_at(const gbose_wcls *w, const double *x, double level, gbose_effe
     q = w->q;
     size = gbose__triangle(q);
     if (w->units.n <= q)
-        return GBOSE_ELEARNER;
+        return GBOSE_EUNSEEN;
     a.B = gbose__alloc(2 * size + 6 * gbose__pad(q) + q * q, sizeof(double));
     if (!a.B)
         return GBOSE_ENOMEM;

@@ -366,7 +366,9 @@ static void learn_diagnosis(const gbose *g, const struct gbose__note *note, doub
         .residual = gbose__clip(reward - note->shift - note->score, most),
         .coin = note->probability < 1,
         .weight = note->weight,
-        .coin_residual = gbose__clip(orthogonal_response(g, note, reward) - note->effect_orthogonal, most)};
+        .coin_residual = gbose__clip(orthogonal_response(g, note, reward) - note->effect_orthogonal, most),
+        .centred = g->fit[ORTHOGONAL].x,
+        .scratch = own->scratch};
 
     gbose__diagnosis_learn(&own->diagnosis, &round, own->forget);
 }
@@ -485,6 +487,14 @@ static int diagnose(const gbose *g, gbose_diagnosis *out)
     return GBOSE_OK;
 }
 
+static int effect_along(const gbose *g, const double *x, double alpha, double *estimate, double *lower,
+                        double *upper)
+{
+    const struct own *own = g->own;
+
+    return gbose__diagnosis_effect(&own->diagnosis, &g->fit[ORTHOGONAL], x, alpha, estimate, lower, upper);
+}
+
 static double width_along(const gbose *g, const double *x)
 {
     const struct own *own = g->own;
@@ -530,6 +540,7 @@ const struct gbose__learner gbose__gbose_auto = {
     .merge = merge,
     .grow = grow,
     .diagnose = diagnose,
+    .effect = effect_along,
     .width = width_along,
 };
 

@@ -7,21 +7,29 @@
 #include "core/dense.h"
 #include "core/kernels.h"
 #include "core/memory.h"
+#include "core/solve.h"
 #include "core/stats.h"
+#include "learners/auto/clip.h"
 
 #define LN2 0x1.62e42fefa39efp-1
+#define MEAT_MOST                                                                                            \
+    1e130 /* entries of w e X are clipped to this: their squares, and sums of them, are then finite */
+#define COINS_LEAST 200.0      /* coins before intervals of effects begin, */
+#define COINS_PER_FEATURE 20.0 /* and so many for each feature */
+#define HORIZON 10.0           /* they are tightest when coins are so many times these */
 
 /* Discounted sums that a level of the shift, and its age, are found from. */
 struct line {
     double count, shift, age;
 };
 
-/* The numbers that are kept; then sum b and sum b r, each a padded row, and the padded triangle of sum b b'. */
+/* The numbers that are kept; then sum b and sum b r, each a padded row, and the padded triangles of
+ * sum b b' and of H. */
 struct sums {
     /* Not discounted: rounds learned, and those of them in which the arm was certain. */
     double rounds, certain;
-    /* Discounted like the evidence of the regressions. These, the two before, and the sums of b, add up when learners
-     * are merged. */
+    /* Discounted like the evidence of the regressions. These, the two before, and the sums of b, add up when
+     * learners are merged. */
     double count, reward, squares; /* sums of 1, r and e^2 */
     double coins, coin_squares;    /* sums of 1 and w e^2 over the coins */
     /* The present, each with its own memory. */
@@ -52,10 +60,16 @@ static double *squares_of(const struct gbose__diagnosis *diagnosis)
     return sum_r_of(diagnosis) + gbose__pad(diagnosis->dim);
 }
 
-/* How many numbers the sums of b are, from sum_of() on. */
+/* H */
+static double *meat_of(const struct gbose__diagnosis *diagnosis)
+{
+    return squares_of(diagnosis) + gbose__triangle(diagnosis->dim);
+}
+
+/* How many numbers the sums of b and H are, from sum_of() on. */
 static size_t count_sums(size_t dim)
 {
-    return 2 * gbose__pad(dim) + gbose__triangle(dim);
+    return 2 * gbose__pad(dim) + 2 * gbose__triangle(dim);
 }
 
 size_t gbose__diagnosis_size(size_t dim)
@@ -69,6 +83,7 @@ void gbose__diagnosis_grow(const struct gbose__diagnosis *to, const struct gbose
     memcpy(sum_of(to), sum_of(from), from->dim * sizeof(double));
     memcpy(sum_r_of(to), sum_r_of(from), from->dim * sizeof(double));
     memcpy(squares_of(to), squares_of(from), gbose__triangle(from->dim) * sizeof(double));
+    memcpy(meat_of(to), meat_of(from), gbose__triangle(from->dim) * sizeof(double));
 }
 
 /* ---- learning ---- */
@@ -84,6 +99,19 @@ static void forget_evidence(const struct gbose__diagnosis *diagnosis, double for
     sums->coin_squares *= forget;
     for (size_t i = 0; i < count_sums(diagnosis->dim); i++)
         sum_of(diagnosis)[i] *= forget;
+    for (size_t i = 0; i < gbose__triangle(diagnosis->dim);
+         i++) /* squares of what fades fade twice as fast */
+        meat_of(diagnosis)[i] *= forget;
+}
+
+/* H takes in a coin. */
+static void add_meat(const struct gbose__diagnosis *diagnosis, const struct gbose__diagnosis_round *round)
+{
+    double c = round->weight * round->coin_residual;
+
+    for (size_t i = 0; i < gbose__pad(diagnosis->dim); i++)
+        round->scratch[i] = gbose__clip(c * round->centred[i], MEAT_MOST);
+    gbose__kernels->triangle_add(meat_of(diagnosis), diagnosis->dim, round->scratch);
 }
 
 static void update_line(struct line *line, double shift, double memory)
@@ -119,6 +147,7 @@ void gbose__diagnosis_learn(const struct gbose__diagnosis *diagnosis,
     if (round->coin) {
         sums->coins++;
         sums->coin_squares += round->weight * round->coin_residual * round->coin_residual;
+        add_meat(diagnosis, round);
     }
     update_line(&sums->recent, round->shift, tuning->recent_memory);
     update_line(&sums->earlier, round->shift, tuning->earlier_memory);
@@ -169,8 +198,10 @@ void gbose__diagnosis_merge(const struct gbose__diagnosis *into, const double *f
     add_up(&sums->squares, theirs->squares, remains * old->squares);
     add_up(&sums->coins, theirs->coins, remains * old->coins);
     add_up(&sums->coin_squares, theirs->coin_squares, remains * old->coin_squares);
-    for (size_t i = gbose__pad(NUMBERS); i < gbose__diagnosis_size(into->dim); i++)
-        into->at[i] += from[i] - remains * (common ? common[i] : 0);
+    for (size_t i = gbose__pad(NUMBERS); i < gbose__diagnosis_size(into->dim); i++) {
+        double left = into->at + i < meat_of(into) ? remains : remains * remains;
+        into->at[i] += from[i] - left * (common ? common[i] : 0);
+    }
 }
 
 /* ---- reporting ---- */
@@ -362,4 +393,42 @@ int gbose__diagnosis_report(const struct gbose__diagnosis *diagnosis, const stru
     compare(diagnosis, O, &m, out);
     gbose__free(m.G);
     return GBOSE_OK;
+}
+
+/* ---- effects ---- */
+
+int gbose__diagnosis_effect(const struct gbose__diagnosis *diagnosis, const struct gbose__ridge *O,
+                            const double *x, double alpha, double *estimate, double *lower, double *upper)
+{
+    size_t dim = diagnosis->dim, size = gbose__triangle(dim);
+    double coins = sums_of(diagnosis)->coins, least = fmax(COINS_LEAST, COINS_PER_FEATURE * (double)dim),
+           variance, radius, *factor;
+    struct room m;
+    int known;
+
+    m.half = gbose__alloc(4 * size + 2 * O->stride, sizeof(double));
+    if (!m.half)
+        return GBOSE_ENOMEM;
+    m.B = m.half + size;
+    m.J = m.B + size;
+    factor = m.J + size;
+    m.x = factor + size;
+    m.y = m.x + O->stride;
+    orthogonal(O, &m);
+    gbose__solve_factor(factor, m.J, dim);
+    gbose__solve_by(m.x, factor, x, dim);
+    known = coins > 0 && gbose__solve_holds(m.x, m.J, x, dim);
+    if (known) {
+        gbose__dense_times_symmetric(m.y, m.B, O->mu, dim);
+        *estimate = gbose__dot(m.x, m.y, O->stride);
+        gbose__dense_times_symmetric(m.y, meat_of(diagnosis), m.x, dim);
+        variance = gbose__dot(m.x, m.y, O->stride);
+        radius = coins >= least ? gbose__stats_mixture_radius(1, HORIZON * least / coins, alpha) *
+                                      sqrt(fmax(variance, 0))
+                                : INFINITY;
+        *lower = *estimate - radius;
+        *upper = *estimate + radius;
+    }
+    gbose__free(m.half);
+    return known ? GBOSE_OK : GBOSE_EUNSEEN;
 }

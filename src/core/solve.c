@@ -1,4 +1,4 @@
-#include "logs/solve.h"
+#include "core/solve.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* A linear system that may not have full rank. */
-#ifndef GBOSE_LOGS_SOLVE_H
-#define GBOSE_LOGS_SOLVE_H
+#ifndef GBOSE_CORE_SOLVE_H
+#define GBOSE_CORE_SOLVE_H
 
 #include <stddef.h>
 
