@@ -1,9 +1,12 @@
 """The benchmark: gbose beside its peers, in one run, their repetitions in turn so that noise hits all alike.
 
-    ./run bench [--quick] [--docs] [SECTION...]      sections: rounds auto ball growth kernels isa learners threads features
+Usage: ./run bench [--quick] [--docs] [SECTION...]
 
-With --docs the tables and figures of docs/performance.md are renewed from bench/results/; --docs alone measures
-nothing before.
+Sections: rounds auto ball growth kernels isa learners threads features; all of them if none is named.
+
+  --quick   few and short repetitions, for a look. Results go to build/bench/quick/, and nothing else changes
+  --docs    renew the tables and figures of docs/performance.md from bench/results/; alone it measures nothing
+            before
 
 Times are CPU microseconds of one process on one core, medians; spread is the distance of the quartiles over the
 median. Tables go to the terminal and, as CSV and figures, to bench/results/.
@@ -481,8 +484,17 @@ SECTIONS = {f.__name__: f for f in (rounds, auto, ball, growth, kernels, isa, le
 
 
 def main():
+    global RESULTS
     arguments = sys.argv[1:]
+    if "--help" in arguments or "-h" in arguments:
+        print(__doc__.strip())
+        return
     quick = "--quick" in arguments
+    if quick and "--docs" in arguments:
+        print("bench: --docs is for whole measurements; leave out --quick", file=sys.stderr)
+        sys.exit(2)
+    if quick:
+        RESULTS = os.path.join(WORK, "quick")
     wanted = [a for a in arguments if a not in ("--quick", "--docs")]
     unknown = [a for a in wanted if a not in SECTIONS]
     if unknown:

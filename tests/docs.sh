@@ -40,15 +40,16 @@ scripts/docs.sh --check "$program" || bad=1
 diff <(c_block README.md) examples/minimal.c >&2 || wrong "README.md and examples/minimal.c differ"
 
 # What other pages quote stands in an example.
-page=docs/tickets-and-state.md
-blocks=$(grep -c '^```c$' "$page")
-for ((k = 1; k <= blocks; k++)); do
-    block=$(c_block "$page" "$k" | flat)
-    found=false
-    for example in examples/*.c; do
-        [[ $(flat <"$example") != *"$block"* ]] || found=true
+for page in docs/tickets-and-state.md docs/learners/uniform.md; do
+    blocks=$(grep -c '^```c$' "$page")
+    for ((k = 1; k <= blocks; k++)); do
+        block=$(c_block "$page" "$k" | flat)
+        found=false
+        for example in examples/*.c; do
+            [[ $(flat <"$example") != *"$block"* ]] || found=true
+        done
+        $found || wrong "$page: its C block $k is in no example:"$'\n'"$block"
     done
-    $found || wrong "$page: its C block $k is in no example:"$'\n'"$block"
 done
 
 # The files of the walk-through compile.
@@ -74,6 +75,11 @@ for learner in $learners; do
     fi
     grep -qx "<!-- options: $learner -->" "$page" || wrong "$page does not list the options of $learner"
     grep -qF "($page)" README.md || wrong "README.md has no link to $page"
+done
+
+# The index names every page.
+for page in docs/*.md; do
+    [[ $page == docs/README.md ]] || grep -qF "(${page#docs/}" docs/README.md || wrong "docs/README.md does not name $page"
 done
 
 # Links within the tree lead somewhere.

@@ -28,3 +28,8 @@ grep -q gnuplot "$work/err" || fail "a study needs gnuplot"
 PATH=$work/bin "$BASH" "$top/scripts/setup.sh" run 2>"$work/err" || true
 ! grep -q gnuplot "$work/err" || fail "a command without figures does not need gnuplot"
 [[ ! -e $work/called ]] || fail "apt-get was started without the right to"
+
+# Help with the benchmark installs and builds nothing.
+PATH=$work/bin:$PATH "$top/run" bench --quick --help >"$work/out" || fail "run bench --help"
+grep -q '^Usage: ./run bench' "$work/out" || fail "run bench --help: $(cat "$work/out")"
+[[ ! -e $work/called ]] || fail "run bench --help installs"
