@@ -1,0 +1,85 @@
+/* The scale of residuals, against its definition: discounted sums over all residuals, formed anew each time. */
+#include "support/check.h"
+#include "support/random.h"
+
+#include <math.h>
+
+#include "learners/auto/scale.h"
+
+enum { ROUNDS = 400 };
+
+static const struct gbose__tuning tuning = {
+    .scale_memory = 0.95, .scale_long_memory = 0.97, .scale_clip = 9, .scale_room = 1.5, .first_rounds = 7};
+
+/* The mean of the first n squares, the last of which counts most. */
+static long double mean(const long double *square, size_t n, long double memory)
+{
+    long double sum = 0, count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        long double age = powl(memory, (long double)(n - 1 - i));
+
+        sum += age * square[i];
+        count += age;
+    }
+    return count > 0 ? sum / count : 0;
+}
+
+/* Residuals that grow by a factor of 30 in the middle, with outliers; the least long mean stays. */
+static void the_scale_is_what_its_definition_says(void **state)
+{
+    struct gbose__scale scale = {0};
+    struct random r = {11};
+    long double square[ROUNDS], least = 0;
+    int clipped = 0, light = 0;
+
+    (void)state;
+    for (size_t t = 0; t < ROUNDS; t++) {
+        double e = random_normal(&r) * (t % 200 < 100 ? 0.1 : 3),
+               w = gbose__scale_weight(&scale, &tuning, (double)t);
+        long double recent = mean(square, t, 0.95), room = 1.5L * least;
+
+        assert_close(w, t > 7 && recent > room ? room / recent : 1, 1e-9);
+        assert_close(gbose__scale_least(&scale, &tuning, (double)t), sqrtl(t > 7 ? least : recent), 1e-9);
+        light += w < 0.1;
+
+        square[t] = (long double)e * e;
+        if (t + 1 > 7 && square[t] > 9 * recent) {
+            square[t] = 9 * recent;
+            clipped++;
+        }
+        gbose__scale_learn(&scale, &tuning, (double)(t + 1), e);
+        if (t + 1 <= 7)
+            least = mean(square, t + 1, 0.95);
+        else
+            least = fminl(least, mean(square, t + 1, 0.97));
+        assert_close(gbose__scale_recent(&scale), mean(square, t + 1, 0.95), 1e-9);
+        assert_close(scale.least, least, 1e-9);
+        assert_true(gbose__scale_is_sane(&scale));
+    }
+    assert_true(clipped > 3 && light > 20); /* both were seen */
+}
+
+static void what_cannot_be_is_not_sane(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        struct gbose__scale scale = {1, 1, 1, 1, 1};
+
+        assert_true(gbose__scale_is_sane(&scale));
+        ((double *)&scale)[i] = -1e-300;
+        assert_false(gbose__scale_is_sane(&scale));
+        ((double *)&scale)[i] = NAN;
+        assert_false(gbose__scale_is_sane(&scale));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_scale_is_what_its_definition_says),
+        cmocka_unit_test(what_cannot_be_is_not_sane),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
