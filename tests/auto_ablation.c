@@ -1,5 +1,5 @@
-/* What each part of gbose-auto is worth: one part taken out at a time, by another tuning (learners/auto/tuning.h). Not a test,
- * but built with them; scripts/auto.sh ablation runs it.
+/* What each part of gbose-auto is worth: one part taken out at a time, by another tuning
+ * (learners/auto/tuning.h). Not a test, but built with them; scripts/auto.sh ablation runs it.
  *
  * Usage: auto_ablation SEED REPETITIONS     prints the table of docs/learners/gbose-auto.md */
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* The baseline of gbose-auto: how features are scaled, who leads, what is predicted, and the reaction. What a tracker predicts
- * is checked in test_tracker.c. */
+/* The baseline of gbose-auto: how features are scaled, who leads, what is predicted, and the reaction. What a
+ * tracker predicts is checked in test_tracker.c. */
 #include "support/check.h"
 #include "support/random.h"
 
@@ -29,7 +29,8 @@ struct play {
     double round[ROUND], best, played[STRIDE], score, reward;
 };
 
-/* The shift follows the best score by -0.8 for each unit where `reacts`, and the first feature of the round by 2. */
+/* The shift follows the best score by -0.8 for each unit where `reacts`, and the first feature of the round
+ * by 2. */
 static struct play draw(struct random *r, int reacts)
 {
     struct play p = {.round = {50 + 3 * random_normal(r), random_normal(r)},

@@ -1,5 +1,5 @@
-/* What gbose_diagnose() reports, against its definition in learners/auto/diagnosis.h: sums over all rounds, matrices formed and
- * solved in long double. */
+/* What gbose_diagnose() reports, against its definition in learners/auto/diagnosis.h: sums over all rounds,
+ * matrices formed and solved in long double. */
 #include "support/check.h"
 #include "support/dense.h"
 #include "support/random.h"
@@ -20,8 +20,8 @@ struct seen {
 
 static struct seen seen[MOST];
 
-/* Contexts with zeros at either end and a mean that is not 0, coins now and then, a reward that the plain regression
- * cannot explain where `shift` is not 0. */
+/* Contexts with zeros at either end and a mean that is not 0, coins now and then, a reward that the plain
+ * regression cannot explain where `shift` is not 0. */
 static void make_rounds(struct random *r, double shift)
 {
     static const double mu[DIM] = {0.7, -0.4, 0.2, 0.5};

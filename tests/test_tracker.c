@@ -168,8 +168,8 @@ static void predictions_are_those_of_least_squares(void **state)
     free(w.t.at);
 }
 
-/* Features that are of no use, for long: one constant, one always zero, two the same, one that wakes up now and
- * then; the level is large. The triangle stays bounded and the predictions right. */
+/* Features that are of no use, for long: one constant, one always zero, two the same, one that wakes up now
+ * and then; the level is large. The triangle stays bounded and the predictions right. */
 static void useless_features_do_no_harm_for_long(void **state)
 {
     struct random r = {72};

@@ -1,8 +1,8 @@
 /* The level of the rewards, predicted before an arm is drawn: what is subtracted from the reward of a logged
  * round.
  *
- * It is gbose-auto's baseline (learners/auto/baseline.h), without features of the round, in memory of its own. This file
- * and level.c are the only place where logs and that baseline meet. */
+ * It is gbose-auto's baseline (learners/auto/baseline.h), without features of the round, in memory of its
+ * own. This file and level.c are the only place where logs and that baseline meet. */
 #ifndef GBOSE_LOGS_LEVEL_H
 #define GBOSE_LOGS_LEVEL_H
 
@@ -25,7 +25,8 @@ void gbose__level_clear(struct gbose__level *level);
 /* What the reward would be without the arm's own part b'mu. `best` is the largest score b'mu of the round. */
 double gbose__level_predict(const struct gbose__level *level, const double *mu, double best);
 
-/* The arm with the padded context b was played and gave this reward. mu and best are those of the prediction. */
+/* The arm with the padded context b was played and gave this reward. mu and best are those it was
+ * predicted with. */
 void gbose__level_learn(struct gbose__level *level, const double *mu, double best, const double *b,
                         double reward);
 

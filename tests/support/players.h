@@ -138,8 +138,8 @@ void assert_same_but_lineage(const gbose *a, const gbose *b);
  * numbers above 1 in magnitude. */
 void assert_same_estimates(const gbose *a, const gbose *b, double tolerance);
 
-/* B of the first regression, dim x dim, of at most MAX_DIM features, from its widths alone: the entries of B^-1 by
- * polarisation, then elimination. */
+/* B of the first regression, dim x dim, of at most MAX_DIM features, from its widths alone: the entries of
+ * B^-1 by polarisation, then elimination. */
 void read_B(const gbose *g, size_t dim, long double *B);
 
 #endif

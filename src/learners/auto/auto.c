@@ -2,25 +2,28 @@
  *
  * Model: r = b_a'mu + v + noise, v arbitrary but the same for every arm of a round.
  *
- * Built on Algorithm 1 of Chowdhury, Ismayilzada, Sayem and Kim (AISTATS 2023): arms are filtered, and a coin is tossed
- * between the two survivors farthest apart. What is added, each in a file of its own:
+ * Built on Algorithm 1 of Chowdhury, Ismayilzada, Sayem and Kim (AISTATS 2023): arms are filtered, and a coin
+ * is tossed between the two survivors farthest apart. What is added, each in a file of its own:
  *
- * 1. Baseline (baseline.h). Trackers predict the reward and the context of the arm played from features of the round;
- *    vhat = rhat - bhat'mu. It is fixed when the arm is drawn, so X (r - vhat - bbar'mu) is unbiased whatever vhat is.
- * 2. Two estimates. The orthogonal one learns from coins: X = b_a - bbar. The full one learns from all rounds, with reward
- *    and context both less their prediction (Frisch and Waugh): r - rhat on b_a - bhat. It is as efficient as linear
- *    regression, and biased when v follows the contexts in a way that no tracker sees.
- * 3. Reaction (baseline.h). Where v moves with the best estimated score m, by v' for each unit, a change of mu moves the
- *    reward by b_a + v' b_best, b_best the context of the best arm. The full estimate regresses on that (a step of Gauss
- *    and Newton), less its prediction. When v takes back what the best arm gains, v' = -1 and rounds with one survivor
- *    say nothing; regressed on b_a they would say that mu is zero.
- *    With rewards that come late, the full estimate's predictions are those of the time of learning: by then others drawn
- *    at about the same time have come in, and say more than what was known at the draw. The orthogonal one must not look
- *    back like that: what others say may depend on the coin. So each has its own residuals below. When rewards come at
- *    once, both are the same.
+ * 1. Baseline (baseline.h). Trackers predict the reward and the context of the arm played from features of
+ *    the round; vhat = rhat - bhat'mu. It is fixed when the arm is drawn, so X (r - vhat - bbar'mu) is
+ *    unbiased whatever vhat is.
+ * 2. Two estimates. The orthogonal one learns from coins: X = b_a - bbar. The full one learns from all
+ *    rounds, with reward and context both less their prediction (Frisch and Waugh): r - rhat on b_a - bhat.
+ *    It is as efficient as linear regression, and biased when v follows the contexts in a way that no tracker
+ *    sees.
+ * 3. Reaction (baseline.h). Where v moves with the best estimated score m, by v' for each unit, a change of
+ *    mu moves the reward by b_a + v' b_best, b_best the context of the best arm. The full estimate regresses
+ *    on that (a step of Gauss and Newton), less its prediction. When v takes back what the best arm gains,
+ *    v' = -1 and rounds with one survivor say nothing; regressed on b_a they would say that mu is zero.
+ *    With rewards that come late, the full estimate's predictions are those of the time of learning: by then
+ *    others drawn at about the same time have come in, and say more than what was known at the draw. The
+ *    orthogonal one must not look back like that: what others say may depend on the coin. So each has its own
+ *    residuals below. When rewards come at once, both are the same.
  * 4. Contest (contest.h). The full estimate chooses until the orthogonal one has predicted the coins better.
- * 5. Weights (scale.h). Orthogonal terms have weight w, as least squares would have it. Those of the full regression have
- *    w^2: residuals that are large because v is not understood mislead it, where they are only noise to the other.
+ * 5. Weights (scale.h). Orthogonal terms have weight w, as least squares would have it. Those of the full
+ *    regression have w^2: residuals that are large because v is not understood mislead it, where they are
+ *    only noise to the other.
  * 6. Width (width.h, or certified.h with width=certified), and the coin's probability.
  *
  *   mu           g->fit[ORTHOGONAL].mu   gbose_coef(): B = lambda I + sum w X X', unbiased
@@ -70,16 +73,15 @@ struct own {
     double *scratch;
 };
 
-/* What the learner has learned beside its regressions: the beginning of g->state. It is followed by the numbers of the
- * baseline and of the diagnosis. All of it is doubles, which are saved as they are. */
+/* What the learner has learned beside its regressions: the beginning of g->state. It is followed by the
+ * numbers of the baseline and of the diagnosis. All of it is doubles, which are saved as they are. */
 struct state {
     double rounds;  /* learned */
     double weights; /* sum of the full regression's weights, forgetting as the regressions do */
     struct gbose__contest contest;
-    struct gbose__scale
-        by_ticket; /* of residuals by the baseline in the ticket, for the orthogonal estimate */
-    struct gbose__scale
-        by_present; /* of residuals by the baseline at the time of learning, for the full one */
+    /* Of the residuals by the baseline in the ticket, for the orthogonal estimate, and of those by the
+     * baseline at the time of learning, for the full one. */
+    struct gbose__scale by_ticket, by_present;
 };
 enum { STATE_NUMBERS = sizeof(struct state) / sizeof(double) };
 
@@ -313,7 +315,7 @@ struct full_term {
     double residual; /* by the estimate in use */
 };
 
-/* Look back at the round, with the baseline of the present: r - rhat on b_a - bhat, both with the reaction. */
+/* Look back with the baseline of the present: r - rhat on b_a - bhat, both with the reaction. */
 static struct full_term look_back(const gbose *g, const double *features, double reward, double *x)
 {
     const struct own *own = g->own;
@@ -332,8 +334,8 @@ static struct full_term look_back(const gbose *g, const double *features, double
                               gbose__clip(reward - now.shift - score, GBOSE__CLIP_RESIDUAL)};
 }
 
-/* The full regression's response, at most so many s away from what is expected. The orthogonal one has no such limit,
- * which would bias it. */
+/* The full regression's response, at most so many s away from what is expected. The orthogonal one has no
+ * such limit, which would bias it. */
 static double believable(const gbose *g, double response)
 {
     const struct own *own = g->own;

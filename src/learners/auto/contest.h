@@ -1,8 +1,9 @@
 /* The contest of the two estimates: does the full one mislead?
  *
- * In a round with a coin X = b_a - bbar is random whatever v does, so that the squared errors with which both estimates
- * predict the coin's effect compare them fairly. Their difference, in units of the residual variance, is evidence against
- * the full estimate. The full one chooses until the evidence is high; then the orthogonal one does until there is none. */
+ * In a round with a coin X = b_a - bbar is random whatever v does, so that the squared errors with which both
+ * estimates predict the coin's effect compare them fairly. Their difference, in units of the residual
+ * variance, is evidence against the full estimate. The full one chooses until the evidence is high; then the
+ * orthogonal one does until there is none. */
 #ifndef GBOSE_LEARNERS_AUTO_CONTEST_H
 #define GBOSE_LEARNERS_AUTO_CONTEST_H
 
@@ -10,7 +11,7 @@
 
 #include "learners/auto/tuning.h"
 
-/* Doubles, since it is saved. Zeros at first, but for full_chooses, which is 1 when there is a full estimate. */
+/* Doubles, since it is saved. Zeros at first, but full_chooses is 1 when there is a full estimate. */
 struct gbose__contest {
     double full_chooses;
     double evidence;                 /* against the full estimate */
@@ -26,7 +27,8 @@ struct gbose__coin {
     double residual;   /* of the reward */
 };
 
-/* Compare the estimates on a coin, and decide who chooses. `variance` is s^2, the recent mean square of all residuals. */
+/* Compare the estimates on a coin, and decide who chooses. `variance` is s^2, the recent mean square of all
+ * residuals. */
 void gbose__contest_learn(struct gbose__contest *contest, const struct gbose__tuning *tuning, size_t dim,
                           double variance, const struct gbose__coin *coin);
 

@@ -271,8 +271,9 @@ static void covariance(const struct room *m, double s2_O, double s2, size_t dim)
     }
 }
 
-/* tr(M) and tr(M^2) for M = V W^-1, which has the traces of the symmetric N = L^-1 V L^-T; W = L L', and L^-1 is in `half`.
- * Column after column: so df = tr(N)^2 / tr(N^2) is at most dim even where V is little more than rounding. */
+/* tr(M) and tr(M^2) for M = V W^-1, which has the traces of the symmetric N = L^-1 V L^-T; W = L L', and L^-1
+ * is in `half`. Column after column: so df = tr(N)^2 / tr(N^2) is at most dim even where V is little more
+ * than rounding. */
 static void traces(double *one, double *two, const struct room *m, size_t dim)
 {
     *one = *two = 0;

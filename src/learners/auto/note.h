@@ -1,4 +1,5 @@
-/* What a ticket of gbose-auto holds beside its terms: all that learning the reward needs to know of the decision. */
+/* What a ticket of gbose-auto holds beside its terms: all that learning the reward needs to know of the
+ * decision. */
 #ifndef GBOSE_LEARNERS_AUTO_NOTE_H
 #define GBOSE_LEARNERS_AUTO_NOTE_H
 

@@ -1,6 +1,7 @@
-/* The running scale of residuals. s^2 is their recent mean square, and s_min^2 the least value of a longer mean: the
- * scale of the noise, as far as it has been seen. gbose-auto has two: one of the residuals by the baseline in the ticket,
- * for the orthogonal estimate, and one of those by the baseline at the time of learning, for the full one.
+/* The running scale of residuals. s^2 is their recent mean square, and s_min^2 the least value of a longer
+ * mean: the scale of the noise, as far as it has been seen. gbose-auto has two: one of the residuals by the
+ * baseline in the ticket, for the orthogonal estimate, and one of those by the baseline at the time of
+ * learning, for the full one.
  *
  * In times of large residuals rounds count less, by w = min(1, room s_min^2 / s^2). */
 #ifndef GBOSE_LEARNERS_AUTO_SCALE_H

@@ -8,9 +8,9 @@
 
 enum { LEVEL, TREND, BEST, ROUND, ROUND_BEST };
 
-/* The trackers there are: their names, features and memories (a share of the evidence that is left after a round), all
- * chosen on repetitions of seed 101. Those with the caller's features come last: without such features they are left
- * out. */
+/* The trackers there are: their names, features and memories (a share of the evidence that is left after a
+ * round), all chosen on repetitions of seed 101. Those with the caller's features come last: without such
+ * features they are left out. */
 static const struct {
     const char *name;
     int features;
@@ -282,8 +282,8 @@ static void add(const struct gbose__tracker *tracker, double *gain, const double
         gain[i] /= alpha;
 }
 
-/* Put the next entry of P back to the prior: evidence for a slope of zero, which pulls that slope and those that are
- * correlated with it. `gain` is scratch, 2 q numbers. */
+/* Put the next entry of P back to the prior: evidence for a slope of zero, which pulls that slope and those
+ * that are correlated with it. `gain` is scratch, 2 q numbers. */
 static void put_back(const struct gbose__tracker *tracker, double *gain)
 {
     size_t i = (size_t)*tracker->turn;

@@ -1,18 +1,18 @@
 /* Trackers: each predicts the reward from what is known before the arm is drawn.
  *
- * A tracker predicts the reward r, and the context b of the arm that is played, from q features x of the round. It
- * is a least squares with an intercept in which a round that is k rounds old counts forget^k:
+ * A tracker predicts the reward r, and the context b of the arm that is played, from q features x of the
+ * round. It is a least squares with an intercept in which a round that is k rounds old counts forget^k:
  *
  *     n     <- forget n + 1            xbar, rbar, bbar: the weighted means
  *     C     = P + sum forget^k (x - xbar)(x - xbar)'
  *     slope = C^-1 sum forget^k (x - xbar)(target - its mean)
  *     rhat  = rbar + (x - xbar)'slope_r,      bhat likewise
  *
- * The intercept has no prior, so a level of any size is learned at once. P is a prior on the slopes, tuning->slope_prior
- * in every entry. Forgetting wears its entries too; one that has worn to prior_worn of it is put back, in turn, after the
- * round that wore it. So C^-1 is bounded whatever the features do: constant, collinear or zero for ever. C^-1 = R'R is
- * kept as the triangle R, by the step of core/ridge.h. Features are scaled by their running size, and clipped, before
- * they come here (baseline.h).
+ * The intercept has no prior, so a level of any size is learned at once. P is a prior on the slopes,
+ * tuning->slope_prior in every entry. Forgetting wears its entries too; one that has worn to prior_worn of it
+ * is put back, in turn, after the round that wore it. So C^-1 is bounded whatever the features do: constant,
+ * collinear or zero for ever. C^-1 = R'R is kept as the triangle R, by the step of core/ridge.h. Features are
+ * scaled by their running size, and clipped, before they come here (baseline.h).
  *
  * All that a tracker knows is numbers in a row that the caller keeps, saves and loads. */
 #ifndef GBOSE_LEARNERS_AUTO_TRACKER_H
@@ -22,8 +22,8 @@
 
 #include "learners/auto/tuning.h"
 
-/* The features there are, each at most tuning->feature_limit in magnitude but for the time: the best of the arms'
- * estimated scores, and the root of its magnitude; the time, of any origin; then the caller's own. */
+/* The features there are, each at most tuning->feature_limit in magnitude but for the time: the best of the
+ * arms' estimated scores, and the root of its magnitude; the time, of any origin; then the caller's own. */
 enum { GBOSE__FEATURE_BEST, GBOSE__FEATURE_ROOT, GBOSE__FEATURE_TIME, GBOSE__FEATURE_ROUND };
 #define GBOSE__MAX_TRACKERS 10
 #define GBOSE__MAX_ROUND 64
@@ -65,8 +65,8 @@ size_t gbose__trackers_size(size_t dim, size_t round);
 void gbose__trackers_view(struct gbose__trackers *trackers, const struct gbose__tuning *tuning, size_t dim,
                           size_t round, double *at);
 void gbose__trackers_init(const struct gbose__trackers *trackers); /* of numbers that are zero */
-/* Copy trackers of a smaller dim, or of fewer features of the round, into numbers that are zero: what is new was zero in
- * every round. */
+/* Copy trackers of a smaller dim, or of fewer features of the round, into numbers that are zero: what is new
+ * was zero in every round. */
 void gbose__trackers_grow(const struct gbose__trackers *to, const struct gbose__trackers *from);
 int gbose__trackers_are_sane(const struct gbose__trackers *trackers);
 
@@ -80,7 +80,8 @@ void gbose__trackers_along(const struct gbose__trackers *trackers, double *along
 double gbose__tracker_baseline(const struct gbose__tracker *tracker, const double *features,
                                const double *along);
 
-/* By how much rhat - bhat'mu moves with the best score, as it is in `features`; 0 for a tracker that does not use it. */
+/* By how much rhat - bhat'mu moves with the best score, as it is in `features`; 0 for a tracker that does not
+ * use it. */
 double gbose__tracker_slope(const struct gbose__tracker *tracker, const double *features, const double *mu);
 
 /* Learn a round; b and the scratch are padded rows. */

@@ -1,43 +1,46 @@
 /* The constants of gbose-auto, in one place.
  *
- * All values were chosen on repetitions of seed 101 in the worlds of docs/learners/gbose-auto.md, unless a comment says
- * otherwise; the page says which seeds were looked at and what did not help. None has the unit of a reward or of a
- * context (but for `fixed_slope`, which is off), so that rewards may be rescaled, and contexts together with lambda.
+ * All values were chosen on repetitions of seed 101 in the worlds of docs/learners/gbose-auto.md, unless a
+ * comment says otherwise; the page says which seeds were looked at and what did not help. None has the unit
+ * of a reward or of a context (but for `fixed_slope`, which is off), so that rewards may be rescaled, and
+ * contexts together with lambda.
  *
- * "Memory" is a factor: what is known counts this much after one more round. A memory of 0.99 is one of about 100 rounds.
- * Which trackers there are, and their memories, is the table in learners/auto/trackers.c. */
+ * "Memory" is a factor: what is known counts this much after one more round. A memory of 0.99 is one of about
+ * 100 rounds. Which trackers there are, and their memories, is the table in learners/auto/tracker.c. */
 #ifndef GBOSE_LEARNERS_AUTO_TUNING_H
 #define GBOSE_LEARNERS_AUTO_TUNING_H
 
 struct gbose__tuning {
-    /* ---- the baseline (baseline.h, trackers.h) ---- */
+    /* ---- the baseline (baseline.h, tracker.h) ---- */
 
     int use_baseline; /* 0: vhat is 0, for the ablation */
 
-    /* Slopes of a tracker have a prior of this precision, in squared units of its features, which have size 1. Small, so
-     * that a slope is learned within a few rounds; not zero, so that useless features do no harm. */
+    /* Slopes of a tracker have a prior of this precision, in squared units of its features, which have size
+     * 1. Small, so that a slope is learned within a few rounds; not zero, so that useless features do no
+     * harm. */
     double slope_prior;
     double prior_worn; /* share of slope_prior at which an entry that forgetting has worn is put back */
 
     double feature_limit; /* features of a round are clipped to this many times their usual size */
-    double
-        rounds_per_time; /* rounds that are a unit of time to a tracker: about as many as that tracker remembers */
+    /* Rounds that are a unit of time to a tracker: about as many as that tracker remembers. */
+    double rounds_per_time;
 
-    /* The slope of sqrt|m| is that of sqrt(|m| + this), so that it is finite; in units of the usual best score m. */
+    /* The slope of sqrt|m| is that of sqrt(|m| + this), so that it is finite; in units of the usual best
+     * score m. */
     double root_floor;
 
     double best_memory; /* of the mean square of the best score, by which that score is scaled as a feature */
-    double
-        round_memory; /* of mean and variance of the caller's features: hardly forgotten, so that slopes keep their
-                          * meaning. 16384 rounds. */
+    /* Of mean and variance of the caller's features: hardly forgotten, so that slopes keep their meaning.
+     * 16384 rounds. */
+    double round_memory;
 
     double loss_memory; /* of the squared errors by which trackers are compared */
-    double
-        lead_factor; /* the leading tracker changes when the loss of another one is smaller by this factor */
+    /* The leading tracker changes when the loss of another one is smaller by this factor. */
+    double lead_factor;
     double settle_rounds; /* for each feature, before a tracker may lead */
 
-    double
-        reaction_limit; /* most of |v'|, in units of v for each unit of m; 0: no reaction, for the ablation */
+    /* Most of |v'|, in units of v for each unit of m; 0: no reaction, for the ablation. */
+    double reaction_limit;
 
     /* ---- the scale of residuals, and weights (scale.h) ---- */
 
@@ -46,9 +49,9 @@ struct gbose__tuning {
     double scale_clip;        /* a squared residual counts at most this many times s^2 */
     double scale_room;        /* s^2 may be this many times s_min^2 before rounds count less */
     double first_rounds;      /* rounds before weights and clipping begin */
-    double
-        surprise_limit; /* the full estimate's response is at most this many s away from what was expected: a jump of v
-                            * counts, but does not rule */
+    /* The full estimate's response is at most this many s away from what was expected: a jump of v counts,
+     * but does not rule. */
+    double surprise_limit;
 
     /* ---- the width (width.h); u is h^2 (sum of weights) / dim ---- */
 
@@ -62,19 +65,19 @@ struct gbose__tuning {
     double fixed_slope;         /* if positive: f(h) = fixed_slope h, in units of reward, for the ablation */
     double highest_probability; /* of the better arm of a pair */
 
-    /* ---- the contest of the two estimates (contest.h); evidence is half a difference of squared errors, in units of
-     * the residual variance ---- */
+    /* ---- the contest of the two estimates (contest.h); evidence is half a difference of squared errors, in
+     * units of the residual variance ---- */
 
     double contest_coins; /* coins for each dimension before it begins */
     double contest_share; /* of the difference of squared errors: 1/2, as in a log-likelihood */
-    double
-        contest_step; /* most evidence of one coin: a jump of v is not taken for evidence. Made for a run of seed 3. */
-    double contest_memory;
-    double
-        contest_high; /* evidence at which the orthogonal estimate begins to choose; it does until there is none */
+    /* Most evidence of one coin: a jump of v is not taken for evidence. Made for a run of seed 3. */
+    double contest_step;
+    double contest_memory; /* of evidence, for each coin */
+    /* Evidence at which the orthogonal estimate begins to choose; it does until there is none. */
+    double contest_high;
     double contest_least; /* the full estimate cannot earn more credit than this */
-    double contest_most;
-    double coin_memory; /* of the mean squared residual of coins, the contest's unit */
+    double contest_most;  /* nor lose more than this */
+    double coin_memory;   /* of the mean squared residual of coins, the contest's unit */
 
     /* ---- the diagnosis (diagnosis.h): conventions, which no decision depends on ---- */
 

@@ -44,8 +44,8 @@ double gbose__width_at(const struct gbose__width *width, double h)
 }
 
 /* Keep those of the `count` arms in round->live that are at most f behind the best one, and return how many.
- * round->arms.square holds their squared distances from it, and h is at most reach (distance + error). The least slope
- * of f decides for most of them. */
+ * round->arms.square holds their squared distances from it, and h is at most reach (distance + error). The
+ * least slope of f decides for most of them. */
 static size_t keep_near(const struct gbose__width *width, const double *score, struct gbose__round *round,
                         size_t best, size_t count, double reach, double error)
 {
@@ -63,8 +63,8 @@ static size_t keep_near(const struct gbose__width *width, const double *score, s
     return kept;
 }
 
-/* The norm of R is at most fit->reach, so that contexts alone eliminate most arms; images, which cost dim times as much,
- * are computed for the others. */
+/* The norm of R is at most fit->reach, so that contexts alone eliminate most arms; images, which cost dim
+ * times as much, are computed for the others. */
 void gbose__width_filter(const struct gbose__width *width, const struct gbose__ridge *fit,
                          const struct gbose__input *in, const double *score, struct gbose__round *round,
                          size_t best)

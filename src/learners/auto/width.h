@@ -1,14 +1,14 @@
 /* The width: how far an arm may be behind the best one, and the pair that is played.
  *
- * An arm at distance h = ||R (b_best - b)|| from the best may be at most f(h) behind. With u = h^2 (sum of weights) / dim,
- * which is about 1 where rounds teach all directions alike, and rises with time where what is played says nothing of this
- * arm, and with the values of tuning.h,
+ * An arm at distance h = ||R (b_best - b)|| from the best may be at most f(h) behind. With u = h^2 (sum of
+ * weights) / dim, which is about 1 where rounds teach all directions alike, and rises with time where what is
+ * played says nothing of this arm, and with the values of tuning.h,
  *
- *     full         f = 0.5 s_min h max(1, u / 2); smaller in the first rounds, when everything is learned at once
- *     orthogonal   f = 0.3 s_min h sqrt(1 + 4 log+ (u / 2)) max(1, u / 60): it learns from coins alone, so u is larger
+ *     full         f = 0.5 s_min h max(1, u / 2); smaller in the first rounds, when all is learned at once
+ *     orthogonal   f = 0.3 s_min h sqrt(1 + 4 log+ (u / 2)) max(1, u / 60): from coins alone, u is larger
  *
- * Of the arms left, the two farthest apart are played, the better one with probability Phi(lead / f) as in Thompson
- * sampling. */
+ * Of the arms left, the two farthest apart are played, the better one with probability Phi(lead / f) as in
+ * Thompson sampling. */
 #ifndef GBOSE_LEARNERS_AUTO_WIDTH_H
 #define GBOSE_LEARNERS_AUTO_WIDTH_H
 
@@ -33,8 +33,8 @@ struct gbose__width gbose__width_of(const struct gbose__tuning *tuning, int full
 
 double gbose__width_at(const struct gbose__width *width, double h);
 
-/* The filter: round->live becomes the arms that are at most f behind the best one. If they are several they have images
- * by `fit`, the regression of the estimate in use, whose scores are given. */
+/* The filter: round->live becomes the arms that are at most f behind the best one. If they are several they
+ * have images by `fit`, the regression of the estimate in use, whose scores are given. */
 void gbose__width_filter(const struct gbose__width *width, const struct gbose__ridge *fit,
                          const struct gbose__input *in, const double *score, struct gbose__round *round,
                          size_t best);
