@@ -107,10 +107,10 @@ int gbose__round_resize(const gbose *g, struct gbose_scratch *scratch, size_t n)
 
 /* ---- the steps of a round ---- */
 
-/* The last feature of every arm, where the learner has one for its intercept. */
-static inline void fill_constant(const gbose *g, const struct gbose__input *in, double value)
+/* The last feature of every arm, which stands for the intercept. */
+static void fill_constant(const gbose *g, const struct gbose__input *in, double value)
 {
-    for (size_t i = 0; i < in->n && g->fit[0].dim > g->dim; i++)
+    for (size_t i = 0; i < in->n; i++)
         in->context[i * in->stride + g->dim] = value;
 }
 
@@ -119,18 +119,22 @@ static inline int prepare(const gbose *g, struct gbose_scratch *scratch, const g
     const struct gbose__ridge *fit = &g->fit[0];
     struct gbose__input *in = &scratch->in;
     size_t n = given->n_arms;
+    int constant = fit->dim > g->dim;
 
-    if (g->round_features && !gbose__kernels->within(given->round, g->round_features, GBOSE_MAX_INPUT))
-        return GBOSE_ENUMERIC;
     in->n = n;
-    in->round = g->round_features ? given->round : NULL;
+    in->round = NULL;
+    if (g->round_features) {
+        in->round = given->round;
+        if (!gbose__kernels->within(given->round, g->round_features, GBOSE_MAX_INPUT))
+            return GBOSE_ENUMERIC;
+    }
     if (!gbose__kernels->take(in->context, given->contexts, n, g->dim, in->stride, GBOSE_MAX_INPUT))
         return GBOSE_ENUMERIC;
-    fill_constant(
-        g, in,
-        0); /* an intercept is the same for all arms: in a score it would only cost digits of the leads */
+    if (constant) /* the same for all arms: in a score it would only cost digits of the leads */
+        fill_constant(g, in, 0);
     gbose__kernels->dots(in->score, in->context, fit->mu, n, in->stride);
-    fill_constant(g, in, 1);
+    if (constant)
+        fill_constant(g, in, 1);
     if (!gbose__kernels->within(in->score, n, GBOSE__MAX_SCORE))
         return GBOSE_ENUMERIC;
     return g->kind->prepare ? g->kind->prepare(g, in) : GBOSE_OK;
@@ -164,6 +168,25 @@ int gbose__round_is_distribution(const double *pmf, size_t n)
     return fine && fabs(sum - 1) < 1e-9;
 }
 
+/* Check the probabilities as gbose__round_is_distribution() does, and find an arm that is certain (n: there is none). A
+ * sum that was rounded up may have made it a little more than certain. */
+static inline int settle(double *pmf, size_t n, size_t *certain)
+{
+    double sum = 0, least = 0;
+
+    *certain = n;
+    for (size_t i = 0; i < n; i++) {
+        if (pmf[i] >= 1) {
+            *certain = i;
+            if (pmf[i] < 1 + 1e-9)
+                pmf[i] = 1;
+        }
+        least = pmf[i] < least ? pmf[i] : least;
+        sum += pmf[i]; /* a NaN shows here */
+    }
+    return !(least < 0) && fabs(sum - 1) < 1e-9;
+}
+
 /* The one place where arms are drawn. An arm of probability zero is never drawn, whatever rounding does. */
 static size_t draw(const gbose *g, const struct gbose__round *round, size_t n)
 {
@@ -171,9 +194,6 @@ static size_t draw(const gbose *g, const struct gbose__round *round, size_t n)
     size_t arm = 0;
     double u;
 
-    for (size_t i = 0; i < n; i++)
-        if (round->pmf[i] == 1) /* it needs no number */
-            return i;
     gbose__round_rng(g, round, &rng, GBOSE__DRAW);
     u = gbose__rng_uniform(&rng);
     for (size_t i = 0; i < n; i++) {
@@ -191,6 +211,7 @@ int gbose__round_decide(const gbose *g, struct gbose_scratch *scratch, size_t *a
                         uint32_t stream, uint64_t number)
 {
     struct gbose__round *round = &scratch->round;
+    size_t n = in->n_arms, certain;
     int rc = prepare(g, scratch, in);
 
     if (rc)
@@ -199,14 +220,11 @@ int gbose__round_decide(const gbose *g, struct gbose_scratch *scratch, size_t *a
     round->number = number;
     round->draws = 0;
     g->kind->decide(g, &scratch->in, round);
-    for (size_t i = 0; i < in->n_arms && g->floor > 0; i++)
-        round->pmf[i] = (1 - g->floor) * round->pmf[i] + g->floor / (double)in->n_arms;
-    for (size_t i = 0; i < in->n_arms; i++)
-        if (round->pmf[i] > 1 && round->pmf[i] < 1 + 1e-9) /* a sum that was rounded up */
-            round->pmf[i] = 1;
-    if (!gbose__round_is_distribution(round->pmf, in->n_arms))
+    for (size_t i = 0; i < n && g->floor > 0; i++)
+        round->pmf[i] = (1 - g->floor) * round->pmf[i] + g->floor / (double)n;
+    if (!settle(round->pmf, n, &certain))
         return GBOSE_ENUMERIC;
-    *arm = draw(g, round, in->n_arms);
+    *arm = certain < n ? certain : draw(g, round, n); /* a certain arm needs no random number */
     return GBOSE_OK;
 }
 
