@@ -1,8 +1,9 @@
 """When to suggest a walk: the world "heartsteps", modelled on a trial with five decision points a day for 42 days. Arm 0 is
 to send nothing, arm 1 to send a suggestion. Steps differ wildly for reasons that a suggestion does not change. Some are
 known beforehand: the day, and how much the person walked after the last decision point. They are features of the round:
-they may take noise away (here little: most of it is chance), and have no part in the choice. At the end the bandit says
-what it has found.
+they may take noise away (here little: most of it is chance), and have no part in the choice. A floor of 0.2 lets chance
+choose now and then to the end, so that the effect of a suggestion can be told with an interval that holds. At the end
+the bandit says what it has found.
 
     python examples/heartsteps.py [FIGURE]    (heartsteps.png)
 """
@@ -25,7 +26,7 @@ SCHEMA = gbose.Schema("""
 
 
 def main(path):
-    world, bandit = gbose.World("heartsteps", seed=1), gbose.Bandit("gbose-auto", schema=SCHEMA, seed=1)
+    world, bandit = gbose.World("heartsteps", seed=1), gbose.Bandit("gbose-auto:floor=0.2", schema=SCHEMA, seed=1)
     regret, previous = [], 0.0
     for t in range(USERS * DAYS * POINTS):
         day, contexts = t // POINTS % DAYS, world.next().contexts  # one arm only when a suggestion cannot be sent
@@ -42,9 +43,9 @@ def main(path):
     axes = figure.subplots()
     for home, name in [(0, "elsewhere"), (1, "at home or work")]:
         x = np.vstack([SCHEMA.encode([{"send": 1}], user={"day": day, "home": home})[0] for day in range(DAYS)])
-        effect, width = x @ bandit.coef, bandit.diagnose().residual * bandit.width(x)
+        effect, lower, upper = np.array([bandit.effect(row) for row in x]).T  # intervals that hold at any time
         (line,) = axes.plot(effect, label=f"{name}, learned")
-        axes.fill_between(range(DAYS), effect - 2 * width, effect + 2 * width, color=line.get_color(), alpha=0.2)
+        axes.fill_between(range(DAYS), lower, upper, color=line.get_color(), alpha=0.2)
         axes.plot(TRUE_EFFECT[home], color=line.get_color(), linestyle="--", label=f"{name}, true")
     axes.axhline(0, color="gray", linewidth=0.5)
     axes.set(title="effect of a suggestion on log steps", xlabel="day")

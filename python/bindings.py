@@ -39,7 +39,7 @@ def write(path, root):
     from cffi import FFI
 
     ffi = FFI()
-    for header in ("gbose.h", "gbose_schema.h", "gbose_world.h", "gbose_study.h"):
+    for header in ("gbose.h", "gbose_schema.h", "gbose_log.h", "gbose_world.h", "gbose_study.h"):
         ffi.cdef(declarations((root / "include" / header).read_text()))
     ffi.cdef(declarations((HERE / "glue.h").read_text()))
     ffi.cdef(CALLBACKS)

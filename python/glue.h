@@ -3,6 +3,7 @@
 #ifndef GBOSE_PYTHON_GLUE_H
 #define GBOSE_PYTHON_GLUE_H
 
+#include <gbose_log.h>
 #include <gbose_schema.h>
 #include <gbose_study.h>
 

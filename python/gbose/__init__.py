@@ -7,10 +7,11 @@ alike. See Bandit for the everyday use, simulate() for studies, gbose.adapters f
 packages.
 """
 
-from ._bandit import Bandit, Decision, Decisions, Diagnosis, Ticket, load, read_ticket
+from ._bandit import Bandit, Decision, Decisions, Diagnosis, Effect, Ticket, load, read_ticket
 from ._errors import Error
 from ._gbose import ffi as _ffi
 from ._gbose import lib as _lib
+from ._log import Audit, Effects, Evaluation, Interval, effects, evaluate
 from ._schema import Schema
 from ._study import Study, Summary, simulate
 from ._table import Info, Option, learners, worlds
@@ -19,12 +20,17 @@ from ._world import Round, World
 __version__: str = _ffi.string(_lib.gbose_version()).decode()
 
 __all__ = [
+    "Audit",
     "Bandit",
     "Decision",
     "Decisions",
     "Diagnosis",
+    "Effect",
+    "Effects",
     "Error",
+    "Evaluation",
     "Info",
+    "Interval",
     "Option",
     "Round",
     "Schema",
@@ -32,6 +38,8 @@ __all__ = [
     "Summary",
     "Ticket",
     "World",
+    "effects",
+    "evaluate",
     "learners",
     "load",
     "read_ticket",
