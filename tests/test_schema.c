@@ -328,6 +328,7 @@ static const struct {
     {"action.a category \"x\\", "line 1: a quote \" is opened and not closed"},
     {"action.a category x\x01", "line 1: there is a control character (byte 1)"},
     {"action.a category \"x\x02\"", "line 1: there is a control character (byte 2)"},
+    {"action.a category \"x\x7f\"", "line 1: there is a control character (byte 127)"},
     {"action.a vector 101\naction.b vector 100\narm = a*b",
      "line 3: 'a*b' would have more than 10000 columns"},
     {"action.a number\narm = a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a", "line 2: a product has at most 16 features"},

@@ -62,7 +62,7 @@ static int read_quoted(struct parser *p)
             p->at++;
         if (!*p->at || *p->at == '\n' || *p->at == '\r')
             return gbose__parse_fail(p, p->line, "a quote \" is opened and not closed on the same line");
-        if ((unsigned char)*p->at < ' ' && *p->at != '\t')
+        if (((unsigned char)*p->at < ' ' && *p->at != '\t') || *p->at == 127)
             return gbose__parse_fail(p, p->line, "there is a control character (byte %d)", *p->at);
         rc = take(p, &n, *p->at);
         if (rc)
