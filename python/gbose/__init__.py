@@ -12,8 +12,9 @@ from ._errors import Error
 from ._gbose import ffi as _ffi
 from ._gbose import lib as _lib
 from ._log import Audit, Effects, Evaluation, Interval, effects, evaluate
+from ._results import Difference, Study, Summary
 from ._schema import Schema
-from ._study import Study, Summary, simulate
+from ._study import simulate
 from ._table import Info, Option, learners, worlds
 from ._world import Round, World
 
@@ -25,6 +26,7 @@ __all__ = [
     "Decision",
     "Decisions",
     "Diagnosis",
+    "Difference",
     "Effect",
     "Effects",
     "Error",

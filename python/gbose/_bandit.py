@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import secrets
@@ -10,6 +11,7 @@ import threading
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from numbers import Real
 from struct import unpack_from
 from typing import Any, Iterator, NamedTuple, Sequence, Union
 
@@ -21,7 +23,7 @@ from ._gbose import ffi, lib
 from ._schema import Coef, Schema
 
 Array = NDArray[np.float64]
-Number = Union[int, float, str]
+Number = Union[bool, int, float, str]
 
 _FLOAT = np.dtype(np.float64)
 _DOUBLES = ffi.typeof("double[]")
@@ -36,6 +38,16 @@ _NULL = ffi.NULL
 _learn = lib.gbose_learn
 
 
+def _numbers(a: Any, what: str) -> Array:
+    """An array of objects as floats, if they are numbers: a text that reads like one is none."""
+    for value in a.flat:
+        if value is None or type(value).__name__ == "NAType":
+            raise Error(f"{what}: numbers are missing, and a learner needs all of them; fill them in: frame.fillna(value)")
+        if not isinstance(value, (Real, np.bool_)):
+            raise TypeError(f"{what} must be numbers, not {type(value).__name__}")
+    return np.asarray(a, _FLOAT)
+
+
 def as_doubles(x: ArrayLike, what: str, shape: Sequence[int | None]) -> Array:
     """`x` as a C-contiguous array of float64: itself if it is one, else a copy. None in `shape` is any length."""
     if isinstance(x, np.ma.MaskedArray) and np.any(x.mask):
@@ -44,8 +56,10 @@ def as_doubles(x: ArrayLike, what: str, shape: Sequence[int | None]) -> Array:
         a = np.asarray(x)
     except ValueError as error:  # rows of different lengths, for example
         raise Error(f"{what}: {error}") from None
+    if a.dtype.kind == "O":  # a data frame with columns of several types, for example
+        a = _numbers(a, what)
     if a.dtype.kind not in "fiub":
-        raise Error(f"{what} must be numbers, not of dtype {a.dtype}")
+        raise TypeError(f"{what} must be numbers, not of dtype {a.dtype}")
     if a.ndim != len(shape) or any(want not in (None, is_) for want, is_ in zip(shape, a.shape)):
         wanted = ", ".join("any" if n is None else str(n) for n in shape)
         raise Error(f"{what} must have the shape ({wanted}{',' if len(shape) == 1 else ''}), not {a.shape}")
@@ -149,9 +163,19 @@ class Decisions(Sequence[Decision]):
         return (self[i] for i in range(len(self)))
 
 
-def make_spec(learner: str, options: dict[str, Number | None]) -> str:
+def option_text(name: str, value: Any) -> str:
+    """The value of an option, as a spec has it."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(int(value))
+    if not isinstance(value, (str, Real)):
+        kind = "None; leave it out for its default" if value is None else type(value).__name__
+        raise TypeError(f"option {name.rstrip('_')} must be a number or a str, not {kind}")
+    return str(value)
+
+
+def make_spec(learner: str, options: dict[str, Any]) -> str:
     """A spec with further options at its end. A name that Python keeps for itself has a '_' behind it: lambda_."""
-    given = [f"{name.rstrip('_')}={value!s}" for name, value in options.items() if value is not None]
+    given = [f"{name.rstrip('_')}={option_text(name, value)}" for name, value in options.items()]
     if not given:
         return learner
     return learner + ("," if ":" in learner else ":") + ",".join(given)
@@ -198,6 +222,13 @@ class Diagnosis(NamedTuple):
             f"  choosing     by {estimate}; one arm survived in {100 * self.lone:.0f}% of the rounds\n"
             f"  plain linear {plain} (p = {self.p_value:.2g}): error {self.bias:.2g}, by noise alone {self.bias_noise:.2g}"
         )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what print() says, as a table."""
+        first, *rest = str(self).splitlines()
+        cells = [(line[2:15].strip(), line[15:]) for line in rest]
+        rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in cells)
+        return f"<table><caption>{first}</caption><tbody>{rows}</tbody></table>"
 
 
 class Bandit:
@@ -252,7 +283,7 @@ class Bandit:
             raise Error(f"dim must be at least 1 and fit into memory, not {dim}")
         if seed is None and not re.search(r"[:,]seed=", learner):
             seed = secrets.randbits(63)
-        spec = make_spec(learner, {**options, "seed": seed})
+        spec = make_spec(learner, options if seed is None else {**options, "seed": seed})
         if "\0" in spec:
             raise Error("a spec cannot hold a zero byte", "ESPEC")
         if schema is None:

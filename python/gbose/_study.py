@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, Union
+from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ._bandit import Array, Number, _within, as_doubles
+from ._bandit import Array, Number, _within, as_doubles, option_text
 from ._errors import Error, check
 from ._gbose import ffi, lib
-from ._palette import colour, looks
+from ._progress import Bar, watched
+from ._results import Study
 from ._table import learners as all_learners
 from ._world import Round
 
@@ -112,6 +112,8 @@ def _choice(choice: Any) -> tuple[int, float]:
         return int(choice.arm), float(getattr(choice, "probability", np.nan))
     if isinstance(choice, tuple):
         arm, probability = choice
+        if isinstance(probability, str):
+            raise TypeError("the probability of an arm must be a number, not str")
         return _within(arm, 2**63, "the arm"), float(probability)
     return _within(choice, 2**63, "the arm"), np.nan
 
@@ -127,6 +129,8 @@ def py_learner_decide(state: Any, arm: Any, probability: Any, contexts: Any, n_a
         run.arm, probability[0] = _choice(run.choice)
         if not 0 <= run.arm < n_arms:
             raise Error(f"{type(run.learner).__name__}.decide() chose arm {run.arm} of {n_arms}")
+        if probability[0] < 0 or probability[0] > 1:  # NaN: it did not say
+            raise Error(f"{type(run.learner).__name__}.decide() chose with probability {probability[0]:g}")
         arm[0] = run.arm
     except BaseException as error:
         return run.session.fail(error)
@@ -235,7 +239,7 @@ def _add_learner(
         check(lib.gbose_study_join_learner(s, joined, err), err)
         return
     option = _sweep_of(thing, sweep, used)
-    texts = [ffi.new("char[]", str(v).encode()) for v in sweep[option]] if option else []
+    texts = [ffi.new("char[]", option_text(option, v).encode()) for v in sweep[option]] if option else []
     values = ffi.new("char *[]", texts)
     label = ffi.new("char[]", name.encode()) if name else ffi.NULL
     swept = option.rstrip("_").encode() if option else ffi.NULL
@@ -274,7 +278,7 @@ def simulate(
     sweep: Mapping[str, Sequence[Number]] | None = None,
     seed: int = 1,
     threads: int | None = None,
-    progress: Callable[[int, int], Any] | None = None,
+    progress: Callable[[int, int], Any] | bool | None = None,
     out: str | os.PathLike[str] | None = None,
 ) -> Study:
     """Play every learner in every world, on all cores and without the GIL. The numbers are those of the command
@@ -287,7 +291,8 @@ def simulate(
     sweep     {"gamma": [0.05, 0.1, 0.2]}: learners that have the option are tried with each value. The one of least
               median regret is played again in as many fresh repetitions.
     threads   runs side by side; None: as many as there are cores
-    progress  called now and then with the number of runs done and of all
+    progress  called now and then with the number of runs done and of all. None: a bar, in a terminal and in a notebook;
+              True: a bar anywhere; False: nothing
     out       a directory, made if it is missing: every run is kept there as it ends, and the same call goes on from what is
               there after it was stopped or killed. `gbose simulate --out` on it writes tables, figures and a report.
               Learners and worlds of your own are known by their names alone: after a change of code, take another
@@ -339,8 +344,11 @@ def simulate(
                 raise Error(f"no learner has the option '{option}' of the sweep", "ESPEC")
         if out is not None:
             check(lib.gbose_study_keep(s, os.fsencode(out), err), err)
-        watch = ffi.new_handle((session, progress))
+        bar = Bar() if progress is True or (progress is None and watched()) else None
+        watch = ffi.new_handle((session, bar or progress or None))
         code = lib.gbose_study_play(s, threads, lib.py_progress, watch, err)
+        if bar is not None:
+            bar.end()
         if session.error is not None:
             raise session.error
         check(code, err)
@@ -354,183 +362,6 @@ def _cores() -> int:
 
 
 # ---- results ----
-
-
-class Summary(NamedTuple):
-    """How a learner did in a world: final regret with the value of the swept option that came out best (`value`, "" if
-    none was swept), over the fresh repetitions if there are any, else over all."""
-
-    world: str
-    learner: str
-    value: str
-    n: int
-    median: float
-    low: float  # the lower quartile
-    high: float  # the upper quartile
-    reward: float  # mean of the sums of rewards
-
-
-class Study:
-    """What simulate() returns.
-
-    worlds, learners   their names, in the order given
-    values             for each learner the values of the swept option as text: [""] if there is none
-    points             (n_points,) the rounds at which curves have their points
-    runs               (n_runs,) a structured array with a row for each run: world, learner and value (indices into the
-                       above), repetition, fresh, regret (at the end), reward (sum), lone (share of rounds in which the
-                       arm had probability 1)
-    curves             (n_runs, n_points) cumulative regret
-    summary            a list of Summary, one for each world and learner; print(study) shows it
-    """
-
-    RUN = np.dtype(
-        [
-            ("world", np.int64),
-            ("learner", np.int64),
-            ("value", np.int64),
-            ("repetition", np.int64),
-            ("fresh", np.bool_),
-            ("regret", np.float64),
-            ("reward", np.float64),
-            ("lone", np.float64),
-        ]
-    )
-
-    def __init__(
-        self,
-        worlds: list[str],
-        learners: list[str],
-        values: list[list[str]],
-        best: list[list[int]],
-        points: NDArray[np.int64],
-        runs: Any,
-        curves: NDArray[np.float32],
-    ) -> None:
-        self.worlds = worlds
-        self.learners = learners
-        self.values = values
-        self.points = points
-        self.runs = runs
-        self.curves = curves
-        self._best = best
-        self.summary = [self._summarise(w, l) for w in range(len(worlds)) for l in range(len(learners))]
-
-    def _index(self, names: list[str], which: str | int, what: str) -> int:
-        if isinstance(which, str):
-            if which not in names:
-                raise KeyError(f"no {what} '{which}' in this study; there is {', '.join(names)}")
-            return names.index(which)
-        return range(len(names))[which]
-
-    def _select(self, world: int, learner: int, fresh: bool) -> NDArray[np.bool_]:
-        r = self.runs
-        chosen: NDArray[np.bool_] = (
-            (r["world"] == world)
-            & (r["learner"] == learner)
-            & (r["value"] == self._best[world][learner])
-            & (r["fresh"] == (fresh and bool(r["fresh"].any())))
-        )
-        return chosen
-
-    def regret(self, world: str | int = 0, learner: str | int = 0) -> Array:
-        """Final regret by repetition, with the value that came out best: the fresh repetitions if there are any."""
-        w, l = self._index(self.worlds, world, "world"), self._index(self.learners, learner, "learner")
-        regret: Array = self.runs["regret"][self._select(w, l, fresh=True)]
-        return regret
-
-    def curve(self, world: str | int = 0, learner: str | int = 0) -> NDArray[np.float32]:
-        """Cumulative regret (repetitions, n_points) with the value that came out best, over the first repetitions."""
-        w, l = self._index(self.worlds, world, "world"), self._index(self.learners, learner, "learner")
-        return self.curves[self._select(w, l, fresh=False)]
-
-    def _summarise(self, world: int, learner: int) -> Summary:
-        which = self._select(world, learner, fresh=True)
-        low, median, high = np.quantile(self.runs["regret"][which], [0.25, 0.5, 0.75])
-        value = self.values[learner][self._best[world][learner]]
-        reward = float(self.runs["reward"][which].mean())
-        return Summary(
-            self.worlds[world],
-            self.learners[learner],
-            value,
-            int(which.sum()),
-            float(median),
-            float(low),
-            float(high),
-            reward,
-        )
-
-    def __str__(self) -> str:
-        rows = [("world", "learner", "value", "regret (median [quartiles])")]
-        rows += [
-            (s.world, s.learner, s.value or "-", f"{s.median:.1f} [{s.low:.1f}, {s.high:.1f}]") for s in self.summary
-        ]
-        widths = [max(len(row[i]) for row in rows) for i in range(4)]
-        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows)
-
-    def __repr__(self) -> str:
-        return f"<gbose.Study: {len(self.worlds)} worlds, {len(self.learners)} learners, {len(self.runs)} runs>"
-
-    def to_pandas(self) -> Any:
-        """All runs as a pandas DataFrame, with names instead of indices. Needs pandas."""
-        import pandas
-
-        frame = pandas.DataFrame(self.runs)
-        frame["value"] = [self.values[l][v] for l, v in zip(self.runs["learner"], self.runs["value"])]
-        frame["world"] = [self.worlds[w] for w in self.runs["world"]]
-        frame["learner"] = [self.learners[l] for l in self.runs["learner"]]
-        return frame
-
-    def plot(self) -> Any:
-        """A matplotlib figure: for each world the median of cumulative regret, with quartiles, in the colours of the
-        command's figures. All worlds share one scale, which is logarithmic where final regrets are far apart. Needs
-        matplotlib.
-
-        `study.plot().savefig("regret.png")` writes it to a file."""
-        from matplotlib.figure import Figure
-
-        n, look = len(self.worlds), looks(self.learners)
-        figure = Figure(figsize=(1.5 + 5.0 * n, 4.5), layout="constrained")
-        panels = figure.subplots(1, n, squeeze=False, sharey=True)[0]
-        ends = []
-        for w, axes in enumerate(panels):
-            for l, name in enumerate(self.learners):
-                low, median, high = np.quantile(self.curve(w, l), [0.25, 0.5, 0.75], axis=0)
-                style = {"color": look[l].colour, "zorder": 2 + look[l].width}
-                axes.plot(self.points, median, ls=look[l].dash, lw=look[l].width, label=name, **style)
-                axes.fill_between(self.points, low, high, color=look[l].colour, alpha=0.2, linewidth=0)
-                ends.append(median[-1])
-            axes.set_title(self.worlds[w], fontsize="medium")
-            axes.set_xlabel("round")
-            axes.set_xlim(0, self.points[-1])
-            axes.spines[["top", "right"]].set_visible(False)
-        if min(ends) > 0 and max(ends) / min(ends) > 30:
-            panels[0].set_yscale("log")
-        else:
-            panels[0].set_ylim(bottom=0)
-        for w, axes in enumerate(panels):
-            self._label(axes, ends[w * len(self.learners) : (w + 1) * len(self.learners)])
-        panels[0].set_ylabel("cumulative regret")
-        return figure
-
-    def _label(self, axes: Any, ends: Sequence[float]) -> None:
-        """The learners' names beside the ends of their lines, moved apart where they would overlap."""
-        to_share = (axes.transData + axes.transAxes.inverted()).transform
-        height, gap = -1.0, 0.055
-        shares = [float(to_share((0, end))[1]) for end in ends]
-        order = sorted(range(len(ends)), key=lambda l: shares[l])
-        room = 1.0 - gap * (len(ends) - 1)
-        for rank, l in enumerate(order):
-            height = max(min(shares[l], room + gap * rank), height + gap, 0.0)
-            axes.annotate(
-                self.learners[l],
-                xy=(1, shares[l]),
-                xytext=(1.03, height),
-                xycoords="axes fraction",
-                va="center",
-                fontsize="small",
-                annotation_clip=False,
-                arrowprops={"arrowstyle": "-", "color": colour(self.learners[l]), "lw": 0.8, "shrinkA": 0, "shrinkB": 0},
-            )
 
 
 def _texts(at: Callable[[int], Any]) -> list[str]:

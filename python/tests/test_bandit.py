@@ -158,12 +158,13 @@ def test_features_of_the_round(rng):
         lambda: knows.decide(contexts, [1.0]),
         lambda: knows.decide(contexts, [[1.0, 2.0]]),
         lambda: knows.decide(contexts, [1.0, np.nan]),
-        lambda: knows.decide(contexts, ["a", "b"]),
         lambda: guesses.decide(contexts, hour),
         lambda: knows.decide_many(np.zeros((2, 3, 2))),
     ]:
         with pytest.raises(gbose.Error):
             use()
+    with pytest.raises(TypeError):
+        knows.decide(contexts, ["a", "b"])
     assert knows.decisions == 1500
 
 
@@ -340,3 +341,51 @@ def test_the_gil_is_free_while_c_works():
     finally:
         done.set()
         thread.join()
+
+
+def test_frames_with_columns_of_several_types(rng):
+    """Each decides as the plain array of its numbers does."""
+    pd = pytest.importorskip("pandas")
+    plain = np.array([[1, 3, 0.5], [0, 5, 2.0], [1, -2, 1.5]])
+    frames = [
+        pd.DataFrame({"flag": plain[:, 0].astype(bool), "count": plain[:, 1].astype(int), "x": plain[:, 2]}),
+        pd.DataFrame(
+            {
+                "flag": pd.array(plain[:, 0].astype(bool), dtype="boolean"),
+                "count": pd.array(plain[:, 1].astype(int), dtype="Int64"),
+                "x": pd.array(plain[:, 2], dtype="Float64"),
+            }
+        ),
+        pd.DataFrame(plain, dtype=object),
+    ]
+    for frame in frames:
+        a, b = gbose.Bandit("gbose-auto", dim=3, seed=4), gbose.Bandit("gbose-auto", dim=3, seed=4)
+        for _ in range(20):
+            ours, theirs = a.decide(plain), b.decide(frame)
+            assert ours.ticket == theirs.ticket
+            a.learn(ours, plain[ours.arm] @ [1, 0.1, -1])
+            b.learn(theirs, plain[theirs.arm] @ [1, 0.1, -1])
+        assert a.save() == b.save()
+    frames[1].loc[1, "count"] = pd.NA
+    with pytest.raises(gbose.Error, match="numbers are missing"):
+        gbose.Bandit("gbose", dim=3).decide(frames[1])
+
+
+def test_options_that_are_true_or_false():
+    def spec(learner="gbose-auto", **options):
+        return gbose.Bandit(learner, dim=2, seed=1, **options).spec
+
+    assert spec(safe=True) == spec("gbose-auto:safe=1") != spec(safe=np.False_) == spec()
+
+
+def test_a_diagnosis_in_a_notebook(rng):
+    bandit = gbose.Bandit("gbose-auto", dim=2, seed=1)
+    for _ in range(200):
+        contexts = rng.normal(size=(3, 2))
+        decision = bandit.decide(contexts)
+        bandit.learn(decision, contexts[decision.arm] @ [0.3, 0.1])
+    diagnosis = bandit.diagnose()
+    shown = diagnosis._repr_html_()
+    assert shown.count("<tr>") == len(str(diagnosis).splitlines()) - 1
+    for line in str(diagnosis).splitlines():
+        assert line[15:] in shown

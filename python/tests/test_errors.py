@@ -38,10 +38,7 @@ def unchanged(request):
         (np.zeros((2, 2, 3)), "shape"),
         ([], "shape"),
         ([[1, 2, 3], [1, 2]], "contexts"),
-        ([["a", "b", "c"]], "dtype"),
-        (np.zeros((2, 3), complex), "dtype complex128"),
-        (np.zeros((2, 3), object), "dtype object"),
-        (np.zeros((2, 3), "datetime64[s]"), "dtype"),
+        (np.array([[1, None, 3]], object), "numbers are missing"),
         ([[np.nan, 0, 0]], "arm 0.*feature 0"),
         ([[0, 0, 0], [0, np.inf, 0]], "arm 1.*feature 1"),
         ([[-1e31, 0, 0]], "arm 0.*feature 0"),
@@ -50,6 +47,27 @@ def unchanged(request):
 def test_contexts(bandit, contexts, text):
     with pytest.raises(ValueError, match=text):
         bandit.decide(contexts)
+
+
+@pytest.mark.parametrize(
+    "contexts, text",
+    [
+        ([["a", "b", "c"]], "dtype"),
+        (np.zeros((2, 3), complex), "dtype complex128"),
+        (np.zeros((2, 3), "datetime64[s]"), "dtype"),
+        (np.array([[1, "2", 3]], object), "not str"),
+        (np.array([[1, 2j, 3]], object), "not complex"),
+    ],
+)
+def test_contexts_of_wrong_types(bandit, contexts, text):
+    with pytest.raises(TypeError, match=text):
+        bandit.decide(contexts)
+
+
+@pytest.mark.parametrize("options", [dict(gamma=None), dict(gamma=[0.1]), dict(gamma=b"1"), dict(lambda_=1j)])
+def test_options_of_wrong_types(options):
+    with pytest.raises(TypeError, match="must be a number or a str, not"):
+        gbose.Bandit("gbose", dim=2, **options)
 
 
 def test_masks_are_refused(bandit):
@@ -65,7 +83,7 @@ def test_masks_are_refused(bandit):
 
 @pytest.mark.parametrize("x", [np.zeros(2), np.zeros((1, 2)), np.zeros((1, 1, 3)), ["a", "b", "c"]])
 def test_width(bandit, x):
-    with pytest.raises(ValueError):
+    with pytest.raises(TypeError if isinstance(x, list) else ValueError):
         bandit.width(x)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import gbose
 from gbose._palette import colour, looks
+from gbose._results import _t_quantile
 from gbose._study import _seed
 
 WORLDS = ["paper:arms=3,dim=2,shift=log-sine", "heartsteps"]
@@ -121,6 +122,11 @@ def test_and_with_a_sweep(command, tmp_path):
     table = read(tmp_path / "out" / "table.csv")
     for row, summary in zip(table, study.summary):
         assert (row["world"], row["learner"], row["value"]) == (summary.world, summary.learner, summary.value)
+    rows = [row for row in table if row["learner"] == "uniform"]
+    for row, difference in zip(rows, study.differences()):
+        assert (row["world"], row["learner"], int(row["pairs"])) == (difference.world, "uniform", difference.n)
+        for column, value in zip(("difference", "difference_low", "difference_high"), difference[-3:]):
+            assert value == pytest.approx(float(row[column]), rel=1e-9)
     assert study.values == [["0.05", "0.4"], [""]]
 
 
@@ -234,7 +240,9 @@ def test_an_exception_comes_back(method):
         (-1, gbose.Error),
         ("a", TypeError),
         (None, TypeError),
-        ((0, "x"), ValueError),
+        ((0, "x"), TypeError),
+        ((0, 1.5), gbose.Error),
+        ((0, -0.1), gbose.Error),
         (1.0, TypeError),
     ],
 )
@@ -379,8 +387,77 @@ def test_plot(study, tmp_path):
     assert [axes.get_title() for axes in figure.axes] == study.worlds
     (line, _) = figure.axes[1].lines
     np.testing.assert_allclose(line.get_ydata(), np.median(study.curve(1, 0), axis=0))
+    for w, world in enumerate(study.worlds):  # the numbers of print()
+        for l, learner in enumerate(study.learners):
+            summary = study.summary[2 * w + l]
+            assert figure.axes[w].lines[l].get_ydata()[-1] == pytest.approx(summary.median, rel=1e-6)
+    assert figure._repr_png_().startswith(b"\x89PNG")
     figure.savefig(tmp_path / "regret.png")
     assert (tmp_path / "regret.png").stat().st_size > 5000
+
+
+@pytest.mark.parametrize("df, t", [(1, 12.706205), (2, 4.302653), (3, 3.182446), (9, 2.262157), (30, 2.042272)])
+def test_students_t(df, t):
+    """The 95% column of the table in any book."""
+    assert _t_quantile(0.95, df) == pytest.approx(t, rel=1e-6)
+
+
+def test_differences(study):
+    """By the definition, in the other direction and at another level."""
+    (first, second) = study.differences(to="uniform", level=0.9)
+    for difference, world in zip((first, second), study.worlds):
+        d = study.regret(world, "gbose") - study.regret(world, "uniform")
+        half = 2.131847 * d.std(ddof=1) / 5**0.5
+        assert difference[:4] == (world, "gbose", "uniform", 5)
+        assert difference[4:] == pytest.approx((d.mean(), d.mean() - half, d.mean() + half), rel=1e-6)
+    with pytest.raises(gbose.Error, match="level"):
+        study.differences(level=95)
+    alone = gbose.simulate("paper", ["gbose", "uniform"], rounds=20, reps=1).differences()[0]
+    assert np.isfinite(alone.mean) and np.isnan(alone.low)
+
+
+def test_save_and_load(study, tmp_path):
+    study.save(tmp_path / "a study")
+    again = gbose.Study.load(tmp_path / "a study")
+    assert str(again) == str(study) and again.differences() == study.differences()
+    np.testing.assert_array_equal(again.runs, study.runs)
+    np.testing.assert_array_equal(again.curves, study.curves)
+    for content in (b"", b"something else", (tmp_path / "a study").read_bytes()[:100]):
+        (tmp_path / "bad").write_bytes(content)
+        with pytest.raises(gbose.Error, match="is not a study"):
+            gbose.Study.load(tmp_path / "bad")
+    with pytest.raises(FileNotFoundError):
+        gbose.Study.load(tmp_path / "nothing")
+
+
+def test_report(study, tmp_path):
+    page = study.report(tmp_path / "new" / "report").read_text()
+    for summary in study.summary:
+        assert summary.world in page and f"{summary.median:.1f}" in page
+    assert page.count("<svg") == 1 and "minus gbose" in page
+    runs = read(tmp_path / "new" / "report" / "runs.csv")
+    assert [float(row["regret"]) for row in runs] == study.runs["regret"].tolist()
+    assert {row["learner"] for row in runs} == {"gbose", "uniform"}
+    assert len(read(tmp_path / "new" / "report" / "differences.csv")) == 2
+
+
+def test_rich_display(study):
+    table = study._repr_html_()
+    assert table.count("<tr>") == 5 and table.count("<b>") == 2
+    named = gbose.simulate("paper", [("<mine>", "gbose")], rounds=20, reps=2)
+    assert "&lt;mine&gt;" in named._repr_html_() and "<mine>" not in named._repr_html_()
+
+
+def test_a_bar(capsys, monkeypatch):
+    def simulate(**options):
+        gbose.simulate("paper", "gbose", rounds=20, reps=3, **options)
+        return capsys.readouterr().err
+
+    assert simulate() == ""  # nobody is looking
+    monkeypatch.setattr("gbose._progress.time.monotonic", iter(range(1000)).__next__)
+    assert "3/3 runs" in simulate(progress=True)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert "3/3 runs" in simulate() and simulate(progress=False) == ""
 
 
 # ---- a directory ----
