@@ -167,34 +167,6 @@ def rounds(quick):
     write_csv("machine.csv", ["processor", "isa", "peak Gflop/s", "bandwidth Gbyte/s"],
               [[cpu_flags()[0], "avx512" if "avx512f" in cpu_flags()[1] else "avx2", f"{peak:.4g}",
                 f"{own.ask('bandwidth - 0.3'):.4g}"]])
-    plot_rounds(rows)
-
-
-def plot_rounds(rows):
-    names = ["gbose", "OpenBLAS forced", "OpenBLAS", "BLIS", "numpy expert", "numpy research"]
-    cases = []
-    for r in rows:
-        if tuple(r[:4]) not in cases:
-            cases.append(tuple(r[:4]))
-    value = {(tuple(r[:4]), r[5]): r[6] for r in rows}
-    data = "\n".join(f'"{c[0]} ({c[1]}, {c[2]})\\n{c[3]}" ' + " ".join(value[c, n] for n in names) for c in cases)
-    columns = ", ".join(f"$d using {i + 2}:xtic(1) title '{n}'" for i, n in enumerate(names))
-    plot(f"""set terminal svg size 1100,520 font 'sans,11' background 'white'
-set output 'rounds.svg'
-$d << EOD
-{data}
-EOD
-set style data histograms
-set style histogram clustered gap 1
-set style fill solid 0.9
-set logscale y
-set ylabel 'microseconds of CPU per round'
-set xtics font ',8'
-set key top left horizontal
-set grid ytics
-set yrange [0.1:*]
-plot {columns}
-""")
 
 
 def auto(quick):
@@ -287,42 +259,6 @@ def kernels(quick):
                 m = median(times[c.name])
                 rows.append([what, d, c.name, f"{m:.4g}", f"{spread(times[c.name]):.3f}", f"{m / own:.4g}"])
     write_csv("kernels.csv", ["kernel", "dim", "contender", "microseconds", "spread", "ratio to gbose"], rows)
-    plot_roofline(rows, contenders[0])
-
-
-def plot_roofline(rows, own):
-    """The kernels under the roof. y = R x reads 8 bytes for 2 flops; 16 arms at a time share the triangle. A step reads
-    twice and writes once for 7 flops."""
-    peak, bandwidth = own.ask("peak - 0.3"), own.ask("bandwidth - 0.5")
-    lines = {"apply": [], "update": []}
-    for what, d, name, us, *_ in rows:
-        if name == "gbose" and what in lines:
-            work, size = (d * (d + 1), 4 * d * d) if what == "apply" else (3.5 * d * d, 12 * d * d)
-            lines[what].append((work / size, 1e-3 * work / float(us), d))
-    for n, d in ((10, 18), (10, 90), (100, 50), (1000, 100)):
-        path, _ = workload(own, "gbose", n, d, 0)
-        us = own.ask(f"gbose {path} 0.2")
-        work = flops("gbose", n, d, True)
-        size = 8 * n * d + 4 * d * d * ((n + 15) // 16) + 12 * d * d
-        lines.setdefault("rounds", []).append((work / size, 1e-3 * work / us, f"({n}, {d})"))
-    blocks = "\n".join(f"${k} << EOD\n" + "\n".join(f'{x} {y} "{t}"' for x, y, t in v) + "\nEOD"
-                       for k, v in lines.items())
-    plot(f"""set terminal svg size 700,460 font 'sans,11' background 'white'
-set output 'roofline.svg'
-{blocks}
-set logscale xy
-set xlabel 'flops per byte'
-set ylabel 'Gflop/s'
-set xrange [0.1:100]
-set yrange [0.5:{2 * peak}]
-set key bottom right
-set grid
-roof(x) = {bandwidth} * x < {peak} ? {bandwidth} * x : {peak}
-plot roof(x) lw 2 lc rgb 'black' title 'memory {bandwidth:.0f} Gbyte/s, peak {peak:.0f} Gflop/s', \\
-     $apply using 1:2 pt 7 title 'y = R x, d = 10 to 1000', '' using 1:2:3 with labels offset 1.5,0 font ',8' notitle, \\
-     $update using 1:2 pt 5 title 'rank-one step', '' using 1:2:3 with labels offset 1.5,0 font ',8' notitle, \\
-     $rounds using 1:2 pt 9 ps 1.3 title 'rounds, fresh (arms, d)', '' using 1:2:3 with labels offset 0,0.8 font ',8' notitle
-""")
 
 
 def isa(quick):
@@ -474,10 +410,8 @@ def renew_page():
     with open(path, "w") as f:
         f.write(text)
     for figure in ("rounds", "roofline"):
-        with open(os.path.join(RESULTS, figure + ".svg")) as f:
-            svg = f.read()
-        with open(os.path.join(HERE, "..", "docs", "figures", f"bench-{figure}.svg"), "w") as f:
-            f.write(svg)
+        drawn = os.path.join(HERE, "..", "docs", "figures", f"bench-{figure}.svg")
+        subprocess.run([sys.executable, os.path.join(HERE, "..", "scripts", "figures.py"), figure, RESULTS, drawn], check=True)
 
 
 SECTIONS = {f.__name__: f for f in (rounds, auto, ball, growth, kernels, isa, learners, threads, features)}

@@ -35,7 +35,7 @@ worlds)
     "$program" simulate --world "${worlds[@]}" \
         --learner gbose-auto gbose:intercept=1 bose:intercept=1 action-ts:intercept=1 semi-ts lin-ts uniform \
         --sweep gamma=0.01,0.03,0.1,0.3,1,3 --seed "$seed" --reps "${3:-10}" --out "$out" >/dev/null
-    python3 - "$out/runs.csv" "$out/ratios.dat" <<'END'
+    python3 - "$out/runs.csv" <<'END' | tee "$out/auto.md"
 import csv, statistics, sys
 runs, order = {}, []
 for row in csv.DictReader(open(sys.argv[1], newline="")):
@@ -48,31 +48,16 @@ names = ["gbose", "bose", "action-ts", "semi-ts", "lin-ts"]
 number = lambda x: f"{x:.1f}" if x < 100 else f"{x:.0f}"
 print("| world | gbose-auto, quartiles | " + " | ".join(names) + " | uniform | to the best | to gbose |")
 print("|---" * (len(names) + 5) + "|")
-with open(sys.argv[2], "w") as figure:
-    for world in order:
-        auto = next(iter(runs[world, "gbose-auto"].values()))
-        median = statistics.median(auto)
-        low, _, high = statistics.quantiles(auto, n=4, method="inclusive")
-        best = [min(map(statistics.median, runs[world, name].values())) for name in names]
-        uniform = statistics.median(next(iter(runs[world, "uniform"].values())))
-        print(f"| `{world}` | **{number(median)}** [{number(low)}, {number(high)}] | " + " | ".join(map(number, best)) +
-              f" | {number(uniform)} | {median / min(best):.2f} | {median / best[0]:.2f} |")
-        figure.write(f'"{world}" {median / min(best)} {low / min(best)} {high / min(best)} {best[0] / min(best)}\n')
+for world in order:
+    auto = next(iter(runs[world, "gbose-auto"].values()))
+    median = statistics.median(auto)
+    low, _, high = statistics.quantiles(auto, n=4, method="inclusive")
+    best = [min(map(statistics.median, runs[world, name].values())) for name in names]
+    uniform = statistics.median(next(iter(runs[world, "uniform"].values())))
+    print(f"| `{world}` | **{number(median)}** [{number(low)}, {number(high)}] | " + " | ".join(map(number, best)) +
+          f" | {number(uniform)} | {median / min(best):.2f} | {median / best[0]:.2f} |")
 END
-    mkdir -p docs/figures
-    gnuplot <<END
-set terminal svg size 860,760 font "sans,12" background "white"
-set output "docs/figures/auto.svg"
-set logscale x
-set xlabel "median regret, as a multiple of that of the best learner of the paper (its width chosen afterwards)"
-set yrange [*:*] reverse
-set grid x back lc rgb "#dddddd" lw 0.5
-set border 1; set tics nomirror; set ytics scale 0 font "sans,10"
-set key at graph 0.02,0.99 top left Left reverse samplen 1
-set arrow from 1.25, graph 0 to 1.25, graph 1 nohead dt 2 lc rgb "#888888"
-plot "$out/ratios.dat" using 5:0:ytic(1) with points pt 6 ps 0.7 lc rgb "#0072b2" title "gbose, width chosen afterwards", \
-     "" using 2:0:3:4 with xerrorbars pt 7 ps 0.7 lw 1.5 lc rgb "#d55e00" title "gbose-auto, quartiles"
-END
+    python3 scripts/figures.py auto "$out/auto.md" docs/figures/auto.svg
     ;;
 spread)
     out=results/auto-spread-$seed

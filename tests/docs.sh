@@ -82,6 +82,17 @@ for page in docs/*.md; do
     [[ $page == docs/README.md ]] || grep -qF "(${page#docs/}" docs/README.md || wrong "docs/README.md does not name $page"
 done
 
+# The figures are those of the tables.
+drawn=$(mktemp -d)
+trap 'rm -rf "$drawn"' EXIT
+python3 scripts/figures.py auto docs/learners/gbose-auto.md "$drawn/auto.svg"
+python3 scripts/figures.py rounds bench/results "$drawn/bench-rounds.svg"
+python3 scripts/figures.py roofline bench/results "$drawn/bench-roofline.svg"
+for figure in "$drawn"/*.svg; do
+    cmp -s "$figure" "docs/figures/${figure##*/}" ||
+        wrong "docs/figures/${figure##*/} is not what scripts/figures.py draws from the table beside it; draw it again"
+done
+
 # Links within the tree lead somewhere.
 while IFS=: read -r page link; do
     [[ $link == http* || $link == '#'* ]] || [[ -e $(dirname "$page")/${link%%#*} ]] ||
