@@ -117,6 +117,7 @@ if for_any test full; then
         @azure-rest/ai-personalizer@1.0.0-beta.1 @azure/core-auth)
 fi
 if for_any bench; then
+    need wrk command -v wrk
     need libopenblas-dev library openblas
     need libblis-dev library blis
     need python3-numpy debian_python -c 'import numpy'

@@ -17,12 +17,14 @@ from ._schema import Schema
 from ._study import simulate
 from ._table import Info, Option, learners, worlds
 from ._world import Round, World
+from .client import Client, ServiceError
 
 __version__: str = _ffi.string(_lib.gbose_version()).decode()
 
 __all__ = [
     "Audit",
     "Bandit",
+    "Client",
     "Decision",
     "Decisions",
     "Diagnosis",
@@ -36,6 +38,7 @@ __all__ = [
     "Option",
     "Round",
     "Schema",
+    "ServiceError",
     "Study",
     "Summary",
     "Ticket",

@@ -1,7 +1,6 @@
 /* Answers that all routes give, and names of events and units. */
 #include "serve/service.h"
 
-#include <inttypes.h>
 #include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -111,8 +110,12 @@ void gbose__event_id(char id[GBOSE__EVENT_ID], const struct gbose__service *serv
     uint64_t high = (uint64_t)time << 16 | 0x7000 | t >> 22;
     uint64_t low = UINT64_C(2) << 62 | (t & 0x3fffff) << 40 | number;
 
-    snprintf(id, GBOSE__EVENT_ID, "%08" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%012" PRIx64,
-             high >> 32, high >> 16 & 0xffff, high & 0xffff, low >> 48, low & UINT64_C(0xffffffffffff));
+    for (int i = 0, at = 0; i < 32; i++) {
+        if (i == 8 || i == 12 || i == 16 || i == 20)
+            id[at++] = '-';
+        id[at++] = "0123456789abcdef"[(i < 16 ? high >> (60 - 4 * i) : low >> (124 - 4 * i)) & 15];
+    }
+    id[GBOSE__EVENT_ID - 1] = 0;
 }
 
 int gbose__event_number(const char *id, const struct gbose__service *service, uint32_t bandit,

@@ -32,8 +32,14 @@ struct gbose__encoder *gbose__encoder_new(const char *schema, size_t dim, size_t
             free(e);
             return NULL;
         }
-        e->dim = gbose_schema_dim(
-            e->schema); /* a learner without features of the round passes over the schema's */
+        e->dim = gbose_schema_dim(e->schema);
+        /* A learner without features of the round passes over the schema's; any other must take all of them. */
+        if (n_round && n_round != gbose_schema_round(e->schema)) {
+            gbose__fail(err, GBOSE_EINVAL, "the schema has %zu features of the round, and the learner %zu",
+                        gbose_schema_round(e->schema), n_round);
+            gbose__encoder_release(e);
+            return NULL;
+        }
     }
     return e;
 }
@@ -68,25 +74,29 @@ static int no_memory(struct gbose__problem *p)
 
 /* ---- rows of numbers ---- */
 
-/* `n` numbers of a list into `to`. */
+/* `n` numbers of a list into `to`. The list is called `name`, or name[row] unless row is negative: put together only when
+ * there is something to say about it. */
 static int read_row(double *to, size_t n, const struct gbose__document *d, uint32_t list, const char *where,
-                    const char *name, struct gbose__problem *p)
+                    const char *name, long row, struct gbose__problem *p)
 {
     uint32_t at = list + 1;
+    char called[64], field[96];
+    size_t i = 0;
 
-    if (d->value[list].kind != GBOSE__LIST || d->value[list].count != n)
-        return gbose__problem(p, 400, "wrong_size", where, name, "%s must be a list of %zu numbers", name, n);
-    for (size_t i = 0; i < n; i++, at++) {
-        if (d->value[at].kind != GBOSE__NUMBER || gbose__document_number(d, at, &to[i]) ||
-            !(to[i] >= -GBOSE_MAX_INPUT && to[i] <= GBOSE_MAX_INPUT)) {
-            char field[64];
-
-            snprintf(field, sizeof field, "%s[%zu]", name, i);
-            return gbose__problem(p, 400, "not_a_number", where, field,
-                                  "%s must be a number, at most 1e30 in magnitude", field);
-        }
+    if (d->value[list].kind == GBOSE__LIST && d->value[list].count == n) {
+        while (i < n && d->value[at].kind == GBOSE__NUMBER && !gbose__document_number(d, at, &to[i]) &&
+               to[i] >= -GBOSE_MAX_INPUT && to[i] <= GBOSE_MAX_INPUT)
+            i++, at++;
+        if (i == n)
+            return 0;
     }
-    return 0;
+    snprintf(called, sizeof called, row < 0 ? "%s" : "%s[%ld]", name, row);
+    if (d->value[list].kind != GBOSE__LIST || d->value[list].count != n)
+        return gbose__problem(p, 400, "wrong_size", where, called, "%s must be a list of %zu numbers", called,
+                              n);
+    snprintf(field, sizeof field, "%s[%zu]", called, i);
+    return gbose__problem(p, 400, "not_a_number", where, field,
+                          "%s must be a number, at most %g in magnitude", field, GBOSE_MAX_INPUT);
 }
 
 static int read_contexts(struct gbose__ask *ask, const struct gbose__encoder *e, struct gbose__desk *desk,
@@ -94,7 +104,6 @@ static int read_contexts(struct gbose__ask *ask, const struct gbose__encoder *e,
                          struct gbose__problem *p)
 {
     uint32_t list = f[GBOSE__IN_CONTEXTS].at, at = list + 1;
-    char name[32];
 
     if (f[GBOSE__IN_USER].at || f[GBOSE__IN_ARMS].at)
         return gbose__problem(
@@ -111,8 +120,7 @@ static int read_contexts(struct gbose__ask *ask, const struct gbose__encoder *e,
         return -1;
     ask->rows = desk->rows;
     for (size_t i = 0; i < ask->n_arms; i++, at = d->value[at].next) {
-        snprintf(name, sizeof name, "contexts[%zu]", i);
-        if (read_row(ask->rows + i * e->dim, e->dim, d, at, where, name, p))
+        if (read_row(ask->rows + i * e->dim, e->dim, d, at, where, "contexts", (long)i, p))
             return -1;
     }
     if (!e->n_round) {
@@ -125,7 +133,7 @@ static int read_contexts(struct gbose__ask *ask, const struct gbose__encoder *e,
         return gbose__problem(p, 400, "missing", where, "round", "'round' is missing: a list of %zu numbers",
                               e->n_round);
     ask->round = desk->rows + ask->n_arms * e->dim;
-    return read_row(ask->round, e->n_round, d, f[GBOSE__IN_ROUND].at, where, "round", p);
+    return read_row(ask->round, e->n_round, d, f[GBOSE__IN_ROUND].at, where, "round", -1, p);
 }
 
 /* ---- features by name ---- */

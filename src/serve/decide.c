@@ -54,7 +54,13 @@ static int keep_body(struct deciding *d, const struct gbose__document *doc, cons
 
         if (!f[i].at)
             continue;
-        at += sprintf(at, "%s\"%s\":", at[-1] == '{' ? "" : ",", f[i].name);
+        if (at[-1] != '{')
+            *at++ = ',';
+        *at++ = '"';
+        memcpy(at, f[i].name, strlen(f[i].name));
+        at += strlen(f[i].name);
+        *at++ = '"';
+        *at++ = ':';
         memcpy(at, doc->text + v->begin, v->end - v->begin);
         at += v->end - v->begin;
     }

@@ -23,7 +23,7 @@
 #endif
 
 #define BACKLOG 1024
-#define CONNECTION_MEMORY 32768 /* bytes for headers and buffers of a connection */
+#define CONNECTION_MEMORY 12288 /* bytes for headers and buffers of a connection */
 #define PIECE 65536             /* bytes of an answer that comes piece by piece */
 #define KEEP_BODY 65536         /* bytes of a buffer that is kept for the next request */
 

@@ -76,13 +76,17 @@ static int matches(const char *pattern, const char *path, struct found *found)
         size_t size = strcspn(path, "/");
 
         if (*pattern == '{') {
+            const char *after = strchr(pattern, '}') + 1;
+
+            if (!*after && strcmp(pattern, "{bandit}"))
+                size = strlen(path); /* the last word takes all: an event's name may have slashes */
             if (!size)
                 return 0;
             if (!strncmp(pattern, "{bandit}", 8))
                 keep(found->bandit, sizeof found->bandit, path, size);
             else
                 keep(found->rest, sizeof found->rest, path, size);
-            pattern += strcspn(pattern, "}") + 1;
+            pattern = after;
             path += size;
         } else if (*pattern++ != *path++) {
             return 0;

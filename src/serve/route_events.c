@@ -100,8 +100,9 @@ static void write_case(struct gbose__text *out, struct gbose__desk *desk, struct
     gbose__text_format(out, "], \"arm\": %u, \"pmf\": ", e->arm);
     write_pmf(out, e->pmf, e->n_arms);
     if (e->shadow) {
-        gbose__text_add(out, ", \"shadow\": ");
+        gbose__text_add(out, ", \"policies\": {\"shadow\": ");
         write_pmf(out, e->shadow, e->n_arms);
+        gbose__text_add(out, "}");
     }
     write_features(out, desk, e);
     gbose__text_add(out, ", \"r\": ");

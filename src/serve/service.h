@@ -139,7 +139,7 @@ struct gbose__writer_thread {
     struct gbose__job *first, **last;
     size_t queued; /* changes */
     int stopping, started;
-    int failing; /* the last group could not be written */
+    atomic_int failing; /* the last group could not be written */
 };
 
 /* ---- the whole ---- */
