@@ -1,5 +1,8 @@
-/* What the fuzzers share: intact bytes of any learner, edits to them that the fuzzer's input spells out, and a
- * right checksum afterwards, so that the fuzzer gets past it. */
+/* What the fuzzers of sealed bytes share: learners to make intact ones, and a mutator that edits whole words as readily as
+ * bytes and repairs the checksum afterwards, so that the fuzzer gets past it.
+ *
+ * An input is HEAD bytes that choose a learner and its age, then the bytes under test. Those to begin with are made by the
+ * mutator from the code as it is: files in the tree would be out of date with the next version of a format. */
 #ifndef GBOSE_FUZZ_EDITS_H
 #define GBOSE_FUZZ_EDITS_H
 
@@ -13,6 +16,7 @@
 #define DIM 2
 #define MAX_ARMS 6
 #define MAX_BYTES 8192
+#define HEAD 4
 
 struct input {
     const uint8_t *at;
@@ -158,6 +162,49 @@ static inline size_t edit(uint8_t *bytes, size_t size, struct input *in)
         gbose__put_u64(&w, gbose__checksum(bytes, size - 8));
     }
     return size;
+}
+
+/* libFuzzer's own mutator, and the one it calls if there is one. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline uint64_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005 + 1442695040888963407;
+    return *state >> 32;
+}
+
+/* `make` writes intact bytes for the choice in `head`, and returns how many. */
+static inline size_t mutate_sealed(uint8_t *data, size_t size, size_t max_size, unsigned seed,
+                                   size_t (*make)(uint8_t *to, struct input *head))
+{
+    uint8_t bytes[MAX_BYTES], commands[48];
+    uint64_t state = seed;
+    struct input in = {commands, 0};
+    size_t length;
+
+    if (max_size < HEAD + MAX_BYTES)
+        return LLVMFuzzerMutate(data, size, max_size);
+    if (size < HEAD + 16 || size > HEAD + MAX_BYTES || next_random(&state) % 16 == 0) { /* a new one */
+        struct input head = {data, HEAD};
+
+        for (size_t i = 0; i < HEAD; i++)
+            data[i] = (uint8_t)next_random(&state);
+        length = make(bytes, &head);
+    } else {
+        length = size - HEAD;
+        memcpy(bytes, data + HEAD, length);
+    }
+    if (next_random(&state) % 4 == 0)
+        length = LLVMFuzzerMutate(bytes, length, MAX_BYTES);
+    else
+        in.left = 3 + next_random(&state) % (sizeof commands - 3);
+    for (size_t i = 0; i < in.left; i++)
+        commands[i] = (uint8_t)next_random(&state);
+    length = edit(bytes, length, &in);
+    memcpy(data + HEAD, bytes, length);
+    return HEAD + length;
 }
 
 /* The bytes in memory of exactly their size, so that a read past the end is seen. */

@@ -18,6 +18,14 @@ const char *gbose_strerror(int code)
     }
 }
 
+/* A text may quote what somebody else has written; it is one line all the same. */
+static void make_one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            *text = '?';
+}
+
 int gbose__fail(gbose_error *err, int code, const char *format, ...)
 {
     struct gbose__decimal point;
@@ -30,6 +38,7 @@ int gbose__fail(gbose_error *err, int code, const char *format, ...)
         va_start(args, format);
         vsnprintf(err->text, sizeof err->text, format, args);
         va_end(args);
+        make_one_line(err->text);
         if (switched)
             gbose__decimal_end(&point);
     }
