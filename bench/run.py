@@ -2,7 +2,7 @@
 
 Usage: ./run bench [--quick] [--docs] [SECTION...]
 
-Sections: rounds auto ball growth kernels isa learners threads features; all of them if none is named.
+Sections: rounds auto ball growth kernels isa learners threads features evaluate; all of them if none is named.
 
   --quick   few and short repetitions, for a look. Results go to build/bench/quick/, and nothing else changes
   --docs    renew the tables and figures of docs/performance.md from bench/results/; alone it measures nothing
@@ -332,6 +332,47 @@ def features(quick):
 
 # ---- the page ----
 
+def evaluate(quick):
+    """gbose evaluate on a million lines of 10 arms and 18 features, beside reading them, and beside numpy on arrays."""
+    lines, files = (5000, 2) if quick else (50000, 20)  # the same file again and again: it would be 4 GB
+    command = os.path.join(BUILD, "..", "gbose")
+    path = os.path.join(WORK, f"log-{lines}.jsonl")
+    if not os.path.exists(path):
+        subprocess.run([command, "simulate", "--world", "gallery:shift=season,arms=10,dim=18", "--learner", "uniform",
+                        "--rounds", str(lines), "--log", path], check=True)
+    paths = [path] * files
+    reader, python = os.path.join(BUILD, "gbose_bench_logs"), python_with_numpy()
+
+    def cpu(arguments):
+        before = os.times()
+        subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
+        after = os.times()
+        return 1e6 * (after.children_user + after.children_system - before.children_user - before.children_system) / (lines * files)
+
+    def said(arguments):
+        return float(subprocess.run(arguments, check=True, capture_output=True, text=True).stdout)
+
+    ask = ["--range", "-9,9", "--policy", "logged", "uniform", "arm=3"]
+    contenders = [
+        ("lines alone", lambda: said([reader, "lines", *paths])),
+        ("lines parsed into records", lambda: said([reader, "scan", *paths])),
+        ("gbose evaluate, 3 policies", lambda: cpu([command, "evaluate", *paths, *ask])),
+        ("gbose effects", lambda: cpu([command, "effects", *paths])),
+        ("numpy, arrays in memory: IPS, SNIPS, DR", lambda: said([python, os.path.join(HERE, "numpy_evaluate.py"), str(min(lines * files, 200000))])),
+        ("jansson, lines to trees", lambda: said([reader, "jansson", paths[0]])),
+    ]
+    rows = []
+    times = {name: [] for name, _ in contenders}
+    for _ in range(1 if quick else 3):
+        for name, measure in contenders:
+            times[name].append(measure())
+    parsing = median(times["lines parsed into records"])
+    for name, _ in contenders:
+        rows.append([name, number(median(times[name])), number(median(times[name]) / parsing)])
+        print(f"{name:42} {median(times[name]):8.2f} us a line, {median(times[name]) / parsing:5.2f} times parsing")
+    write_csv("evaluate", ["what", "us_per_line", "times_parsing"], rows)
+
+
 def read_csv(name):
     with open(os.path.join(RESULTS, name)) as f:
         return list(csv.DictReader(f))
@@ -414,7 +455,7 @@ def renew_page():
         subprocess.run([sys.executable, os.path.join(HERE, "..", "scripts", "figures.py"), figure, RESULTS, drawn], check=True)
 
 
-SECTIONS = {f.__name__: f for f in (rounds, auto, ball, growth, kernels, isa, learners, threads, features)}
+SECTIONS = {f.__name__: f for f in (rounds, auto, ball, growth, kernels, isa, learners, threads, features, evaluate)}
 
 
 def main():
