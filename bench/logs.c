@@ -1,4 +1,5 @@
-/* What reading a log costs: bench/run.py starts it. logs lines|scan|jansson PATH...: prints microseconds of CPU time a line. */
+/* What reading a log costs: bench/run.py starts it. logs lines|scan|jansson PATH...: prints microseconds of
+ * CPU time a line. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -58,7 +59,8 @@ int main(int argc, char **argv)
     int rc = argc < 3;
 
     for (int i = 2; i < argc && !rc; i++)
-        rc = !strcmp(argv[1], "scan") ? scan(argv[i], &lines) : lines_of(argv[i], !strcmp(argv[1], "jansson"), &lines);
+        rc = !strcmp(argv[1], "scan") ? scan(argv[i], &lines)
+                                      : lines_of(argv[i], !strcmp(argv[1], "jansson"), &lines);
     if (rc) {
         fprintf(stderr, "logs: cannot read\n");
         return 1;

@@ -183,6 +183,48 @@ static void what_is_wrong_is_said(void **state)
     gbose__record_clear(&r);
 }
 
+/* Whatever bytes are changed, a line is refused with a text, or taken; and what is taken and written again
+ * reads back the same. */
+static void damaged_lines_do_no_harm(void **state)
+{
+    static const char likely[] = "{}[]\",:.0123456789eE+-\\unx \t";
+    struct random random = {.state = 6};
+    struct gbose__record r = {0}, again = {0};
+    int taken = 0;
+
+    (void)state;
+    for (int k = 0; k < 60000; k++) {
+        char *line = malloc(sizeof whole), *text;
+        size_t size = sizeof whole - 1 - (k % 4 ? 0 : random_below(&random, sizeof whole - 1)), written;
+        gbose_error err = {0, ""};
+
+        memcpy(line, whole, sizeof whole); /* of its own size, so that the sanitizer sees a step too far */
+        line[size] = 0;
+        for (size_t edits = random_below(&random, 4); edits-- && size;)
+            line[random_below(&random, size)] = likely[random_below(&random, sizeof likely - 1)];
+        gbose__record_reset(&r);
+        if (gbose__jsonlog_read(&r, line, strlen(line), 0, &err)) {
+            assert_true(err.code == GBOSE_EINVAL && err.text[0]);
+        } else {
+            FILE *to = open_memstream(&text, &written);
+
+            taken++;
+            gbose__record_print(&r, to);
+            fclose(to);
+            gbose__record_reset(&again);
+            assert_that(gbose__jsonlog_read(&again, text, written, 0, &err) == GBOSE_OK, "%s: %s", text,
+                        err.text);
+            assert_true(again.n_arms == r.n_arms && again.arm == r.arm && again.dim == r.dim);
+            assert_memory_equal(again.pmf, r.pmf, r.n_arms * sizeof *r.pmf);
+            free(text);
+        }
+        free(line);
+    }
+    assert_true(taken > 1000 && taken < 59000);
+    gbose__record_clear(&r);
+    gbose__record_clear(&again);
+}
+
 /* pdrop is in _label_probability already, and p is what counts. */
 static void dsjson_is_understood(void **state)
 {
@@ -221,7 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_those_of_strtod), cmocka_unit_test(what_is_no_json_is_refused),
         cmocka_unit_test(a_line_comes_back_as_it_was), cmocka_unit_test(what_is_wrong_is_said),
-        cmocka_unit_test(dsjson_is_understood),
+        cmocka_unit_test(dsjson_is_understood),        cmocka_unit_test(damaged_lines_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,8 +243,12 @@ void gbose__record_print(const struct gbose__record *r, FILE *to)
     print_if(to, "unit", r->unit);
     if (r->kept < 1)
         print_number_if(to, "drop", r->kept);
-    for (size_t i = 0; i < r->n_columns; i++)
-        print_if(to, r->column[i].name, r->column[i].text);
+    for (size_t i = 0; i < r->n_columns; i++) {
+        fputc(',', to);
+        print_text(to, r->column[i].name);
+        fputc(':', to);
+        print_text(to, r->column[i].text);
+    }
     if (r->n_policies) {
         fputs(",\"policies\":{", to);
         for (size_t i = 0; i < r->n_policies; i++) {
