@@ -284,8 +284,17 @@ GBOSE_API int gbose_check_reward(const gbose *g, const void *ticket, size_t size
 /* ---- what a learner knows -------------------------------------------------------------------------- */
 
 /* The estimate of mu: gbose_dim(g) doubles, valid until the next gbose_learn(), gbose_merge() or
- * gbose_free(). */
+ * gbose_free(). It is that of a ridge regression, shrunk towards zero where there is little evidence: for the
+ * learners that learn from a random choice between arms, along features for which few rounds had one. */
 GBOSE_API const double *gbose_coef(const gbose *g);
+
+/* An estimate of mu by its name, like gbose_coef(); NULL if g or name is NULL, or the learner has none of
+ * that name. gbose-auto has
+ *   "orthogonal"  that of gbose_coef(): from rounds with a random choice, free of bias but for its shrinkage
+ *   "full"        from all rounds: less shrunk, and biased if the shift follows the contexts in a way that the
+ *                 baseline does not see. Not there with safe=1 or width=certified.
+ * gbose_diagnose() says which of them chooses. */
+GBOSE_API const double *gbose_coef_of(const gbose *g, const char *name);
 
 /* sqrt(x' B^-1 x), the uncertainty along x (gbose_dim(g) doubles) in units of the noise. NaN if x holds a
  * NaN. For the linear learners B is that of the regression with its intercept, and x has 0 there: it is
@@ -333,6 +342,11 @@ typedef struct {
     int misled;        /* 1: p_value is at most 0.05: a plain linear learner is misled here */
     double bias;       /* by how much: root mean square over the arms played of the error of its estimate */
     double bias_noise; /* what noise alone would make of `bias` */
+    uint64_t coins;      /* rounds with a random choice among those learned */
+    double evidence;     /* that the full estimate predicts coins worse; from 1 on the orthogonal one chooses */
+    double scale;        /* the least that the residuals' root mean square has been for long; 0: not known */
+    double scale_recent; /* and what it is now, over about 50 rounds */
+    const char *advice;  /* in words, if something keeps it from learning; "" otherwise; static memory */
 } gbose_diagnosis;
 
 /* Describe what the learner has found. Takes time of order dim cubed; allocates. g may be asked at any

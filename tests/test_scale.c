@@ -8,8 +8,15 @@
 
 enum { ROUNDS = 400 };
 
-static const struct gbose__tuning tuning = {
-    .scale_memory = 0.95, .scale_long_memory = 0.97, .scale_clip = 9, .scale_room = 1.5, .first_rounds = 7};
+static const struct gbose__tuning tuning = {.scale_memory = {0.95, 0.97, 0.99, 0.999},
+                                            .scale_clip = 9,
+                                            .scale_room = 1.5,
+                                            .first_rounds = 7,
+                                            .ties_memory = 0.99,
+                                            .rare_ties = 0.1,
+                                            .enough_residuals = 15,
+                                            .worth_ratio = 1e300, /* the worth has a test of its own */
+                                            .worth_limit = 1e8};
 
 /* The mean of the first n squares, the last of which counts most. */
 static long double mean(const long double *square, size_t n, long double memory)
@@ -28,7 +35,8 @@ static long double mean(const long double *square, size_t n, long double memory)
 /* Residuals that grow by a factor of 30 in the middle, with outliers; the least long mean stays. */
 static void the_scale_is_what_its_definition_says(void **state)
 {
-    struct gbose__scale scale = {0};
+    struct gbose__scale scale = {.known = 0};
+    struct gbose__rewards rewards = {.count = 0};
     struct random r = {11};
     long double square[ROUNDS], least = 0;
     int clipped = 0, light = 0;
@@ -36,11 +44,13 @@ static void the_scale_is_what_its_definition_says(void **state)
     (void)state;
     for (size_t t = 0; t < ROUNDS; t++) {
         double e = random_normal(&r) * (t % 200 < 100 ? 0.1 : 3),
-               w = gbose__scale_weight(&scale, &tuning, (double)t);
+               w = gbose__scale_weight(&scale, &tuning, &rewards);
         long double recent = mean(square, t, 0.95), room = 1.5L * least;
 
         assert_close(w, t > 7 && recent > room ? room / recent : 1, 1e-9);
-        assert_close(gbose__scale_least(&scale, &tuning, (double)t), sqrtl(t > 7 ? least : recent), 1e-9);
+        assert_true(gbose__scale_worth(&scale, &tuning) == 1);
+        if (t > 0)
+            assert_close(gbose__scale_unit(&scale, &tuning), sqrtl(least), 1e-9);
         light += w < 0.1;
 
         square[t] = (long double)e * e;
@@ -48,9 +58,12 @@ static void the_scale_is_what_its_definition_says(void **state)
             square[t] = 9 * recent;
             clipped++;
         }
-        gbose__scale_learn(&scale, &tuning, (double)(t + 1), e);
+        gbose__rewards_learn(&rewards, &tuning, e); /* no two are equal */
+        gbose__scale_learn(&scale, &tuning, &rewards, e);
         if (t + 1 <= 7)
-            least = mean(square, t + 1, 0.95);
+            least = mean(square, t + 1, 0.999);
+        else if (t + 1 == 8)
+            least = mean(square, t + 1, 0.97);
         else
             least = fminl(least, mean(square, t + 1, 0.97));
         assert_close(gbose__scale_recent(&scale), mean(square, t + 1, 0.95), 1e-9);
@@ -63,8 +76,8 @@ static void the_scale_is_what_its_definition_says(void **state)
 static void what_cannot_be_is_not_sane(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 5; i++) {
-        struct gbose__scale scale = {1, 1, 1, 1, 1};
+    for (size_t i = 0; i < sizeof(struct gbose__scale) / sizeof(double); i++) {
+        struct gbose__scale scale = {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1, 1};
 
         assert_true(gbose__scale_is_sane(&scale));
         ((double *)&scale)[i] = -1e-300;

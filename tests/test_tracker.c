@@ -103,10 +103,10 @@ struct world {
 
 static void begin(struct world *w)
 {
-    double *at = calloc(gbose__trackers_size(DIM, ROUND), sizeof(double));
+    double *at = calloc(gbose__trackers_size(DIM, ROUND, 0), sizeof(double));
 
     assert_non_null(at);
-    gbose__trackers_view(&w->t, &gbose__tuning_default, DIM, ROUND, at);
+    gbose__trackers_view(&w->t, &gbose__tuning_default, DIM, ROUND, 0, at);
     gbose__trackers_init(&w->t);
     w->count = w->t.count;
     assert_int_equal(w->count, 10);
@@ -122,7 +122,7 @@ static void learn(struct world *w, const double *features, double reward, const 
     for (size_t k = 0; k < w->count; k++) {
         double scratch[STRIDE];
 
-        gbose__tracker_learn(&w->t.tracker[k], features, reward, b, scratch);
+        gbose__tracker_learn(&w->t.tracker[k], features, reward, b, 1, scratch);
         oracle_learn(&w->oracle[k], features, reward, b);
     }
 }
@@ -195,13 +195,13 @@ static void useless_features_do_no_harm_for_long(void **state)
 
 static void there_is_room_for_all(void **state)
 {
-    double *at = calloc(gbose__trackers_size(DIM, GBOSE__MAX_ROUND), sizeof(double));
+    double *at = calloc(gbose__trackers_size(DIM, GBOSE__MAX_ROUND, GBOSE__OFFER_FEATURES), sizeof(double));
     struct gbose__trackers t;
     size_t numbers = 0;
 
     (void)state;
     assert_non_null(at);
-    gbose__trackers_view(&t, &gbose__tuning_default, DIM, GBOSE__MAX_ROUND, at);
+    gbose__trackers_view(&t, &gbose__tuning_default, DIM, GBOSE__MAX_ROUND, GBOSE__OFFER_FEATURES, at);
     for (size_t k = 0; k < t.count; k++)
         numbers += 1 + t.tracker[k].q;
     assert_in_range(numbers, 1, GBOSE__MAX_ALONG);
@@ -240,7 +240,7 @@ static void slopes_are_those_of_the_predictions(void **state)
                 for (size_t i = 0; i < DIM; i++)
                     value[side] -= bhat[i] * mu[i];
             }
-            gbose__trackers_along(&w.t, along, mu);
+            gbose__trackers_along(&w.t, w.t.count, along, mu);
             baseline = gbose__tracker_baseline(v, features, along + (size_t)(v->bbar - w.t.rows) / STRIDE);
             assert_true(fabs(baseline - value[1]) <= 1e-12 * (1 + fabs(baseline)));
             features[GBOSE__FEATURE_BEST] = best;

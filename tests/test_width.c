@@ -35,7 +35,8 @@ static void the_width_is_its_formula(void **state)
     for (int full = 0; full < 2; full++)
         for (double rounds = 0; rounds < 40; rounds += 1.5)
             for (double h = 0.01; h < 20; h *= 1.3) {
-                struct gbose__width width = gbose__width_of(&tuning, full, 0.3, rounds, 0.6 * rounds, DIM);
+                struct gbose__width width = gbose__width_of(&tuning, full ? GBOSE__FULL : GBOSE__ORTHOGONAL,
+                                                            0.3, rounds, 0.6 * rounds, DIM);
 
                 assert_close(gbose__width_at(&width, h), formula(full, 0.3, rounds, 0.6 * rounds, h), 1e-12);
             }
@@ -49,7 +50,7 @@ static void a_fixed_width_is_fixed(void **state)
     (void)state;
     fixed.fixed_slope = 0.17;
     fixed.expected_u = fixed.orthogonal_expected_u = 1e300;
-    width = gbose__width_of(&fixed, 1, 0.3, 5, 3, DIM);
+    width = gbose__width_of(&fixed, GBOSE__FULL, 0.3, 5, 3, DIM);
     assert_close(gbose__width_at(&width, 2.5), 0.17 * 2.5, 1e-15);
 }
 
@@ -66,7 +67,8 @@ static void the_filter_is_a_loop_over_all_arms(void **state)
     dense_init(&dense, DIM, 2.5, 1);
     for (int t = 0; t < 300; t++) {
         double scale = exp(2 * random_normal(&r)), x[DIM];
-        struct gbose__width width = gbose__width_of(&tuning, t % 2, scale, t, 0.5 * t, DIM);
+        struct gbose__width width =
+            gbose__width_of(&tuning, t % 2 ? GBOSE__FULL : GBOSE__ORTHOGONAL, scale, t, 0.5 * t, DIM);
         struct gbose__round *round = &g->scratch.round;
         const struct gbose__input *in = &g->scratch.in;
         long double wide[DIM], lead, f;

@@ -28,7 +28,7 @@ static void decide(const gbose *g, const struct gbose__input *in, struct gbose__
 
     if (gbose__survivors_find(g, in, round) == 1)
         return;
-    gbose__survivors_farthest(in, round, &k, &l);
+    gbose__survivors_farthest(g, in, round, &k, &l);
     gbose__ball_weights(round->pmf, &round->ball, round->image, round->live, round->n_live, in->stride, k, l);
 }
 

@@ -41,8 +41,8 @@ static void decide(const gbose *g, const struct gbose__input *in, struct gbose__
 
     if (gbose__survivors_find(g, in, round) == 1) /* line 6 */
         return;
-    gbose__survivors_farthest(in, round, &k, &l); /* line 7 */
-    round->pmf[k] = round->pmf[l] = 0.5;          /* line 8 */
+    gbose__survivors_farthest(g, in, round, &k, &l); /* line 7 */
+    round->pmf[k] = round->pmf[l] = 0.5;             /* line 8 */
 }
 
 static void explain(const gbose *g, const struct gbose__input *in, const double *pmf, size_t arm,

@@ -132,6 +132,11 @@ const double *gbose_coef(const gbose *g)
     return g->fit[0].mu;
 }
 
+const double *gbose_coef_of(const gbose *g, const char *name)
+{
+    return g && name && g->kind->coef_of ? g->kind->coef_of(g, name) : NULL;
+}
+
 double gbose_width(const gbose *g, const double *x)
 {
     return g->kind->width ? g->kind->width(g, x) : gbose__ridge_width(&g->fit[0], x, g->dim);

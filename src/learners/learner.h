@@ -136,6 +136,7 @@ struct gbose__learner {
     void (*merge)(gbose *into, const gbose *from, const double *common, double remains);
     void (*grow)(const gbose *g, double *state, const gbose *from, const double *from_state);
 
+    const double *(*coef_of)(const gbose *g, const char *name); /* gbose_coef_of(); absent: there is none */
     int (*diagnose)(const gbose *g, gbose_diagnosis *out); /* gbose_diagnose(): GBOSE_OK or GBOSE_ENOMEM */
     /* gbose_effect(): GBOSE_OK, GBOSE_ELEARNER or GBOSE_ENOMEM. */
     int (*effect)(const gbose *g, const double *x, double alpha, double *estimate, double *lower,

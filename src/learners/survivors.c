@@ -60,8 +60,34 @@ size_t gbose__survivors_find(const gbose *g, const struct gbose__input *in, stru
     return round->n_live;
 }
 
-void gbose__survivors_farthest(const struct gbose__input *in, const struct gbose__round *round, size_t *k,
-                               size_t *l)
+/* Far more than rounding, far less than what matters. */
+#define TIE 1e-9
+
+/* Lengthen every image by a random share of TIE. The numbers come from one of the decision's own, by the steps of a
+ * Weyl sequence and a multiplication: what they decide needs no better ones. */
+static void break_ties(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
 {
+    struct gbose__rng rng;
+    uint64_t state;
+
+    gbose__round_rng(g, round, &rng, GBOSE__TIE);
+    state = gbose__rng_u64(&rng);
+    for (size_t a = 0; a < round->n_live; a++) {
+        double *image = round->image + round->live[a] * in->stride, grow;
+        uint64_t z;
+
+        state += UINT64_C(0x9e3779b97f4a7c15);
+        z = (state ^ (state >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+        grow = 1 + TIE * 0x1p-32 * (double)(z >> 32);
+        for (size_t j = 0; j < in->stride; j++)
+            image[j] *= grow;
+    }
+}
+
+void gbose__survivors_farthest(const gbose *g, const struct gbose__input *in, struct gbose__round *round,
+                               size_t *k, size_t *l)
+{
+    if (round->n_live > 2)
+        break_ties(g, in, round);
     gbose__farthest_pair(k, l, &round->arms, round->image, round->live, round->n_live, in->stride);
 }

@@ -8,7 +8,7 @@
 
 int gbose__level_init(struct gbose__level *level, size_t dim)
 {
-    size_t size = gbose__baseline_size(dim, 0);
+    size_t size = gbose__baseline_size(dim, 0, 0);
 
     memset(level, 0, sizeof *level);
     level->stride = gbose__pad(dim);
@@ -16,7 +16,7 @@ int gbose__level_init(struct gbose__level *level, size_t dim)
     if (!level->memory)
         return GBOSE_ENOMEM;
     level->scratch = level->memory + size;
-    gbose__baseline_view(&level->baseline, &gbose__tuning_default, dim, 0, level->memory);
+    gbose__baseline_view(&level->baseline, &gbose__tuning_default, dim, 0, 0, level->memory);
     gbose__baseline_init(&level->baseline);
     return GBOSE_OK;
 }

@@ -69,15 +69,19 @@ struct own {
     struct gbose__note_shape note;
     struct gbose__baseline baseline; /* where they are in g->state */
     struct gbose__diagnosis diagnosis;
-    double *played; /* two rows, for learn to work in: the context played, and one more */
+    double *
+        played; /* three rows, for learn to work in: the context played, one more, and the mean context on offer */
     double *scratch;
+    double *offer;
 };
 
 /* What the learner has learned beside its regressions: the beginning of g->state. It is followed by the
  * numbers of the baseline and of the diagnosis. All of it is doubles, which are saved as they are. */
 struct state {
-    double rounds;  /* learned */
-    double weights; /* sum of the full regression's weights, forgetting as the regressions do */
+    double rounds; /* learned */
+    double
+        weights; /* sum of the weights of the rounds, as the full regression has them, forgetting as the regressions do */
+    struct gbose__rewards rewards;
     struct gbose__contest contest;
     /* Of the residuals by the baseline in the ticket, for the orthogonal estimate, and of those by the
      * baseline at the time of learning, for the full one. */
@@ -96,9 +100,11 @@ static void view(const gbose *g, double *state, const struct gbose__tuning *tuni
 {
     double *at = state + gbose__pad(STATE_NUMBERS);
 
-    gbose__baseline_view(baseline, tuning, g->dim, g->round_features, at);
-    *diagnosis =
-        (struct gbose__diagnosis){tuning, g->dim, at + gbose__baseline_size(g->dim, g->round_features)};
+    int flexible = ((const struct own *)g->own)->note.has_offer;
+
+    gbose__baseline_view(baseline, tuning, g->dim, g->round_features, flexible, at);
+    *diagnosis = (struct gbose__diagnosis){tuning, g->dim,
+                                           at + gbose__baseline_size(g->dim, g->round_features, flexible)};
 }
 
 static int uses_full(const gbose *g)
@@ -156,7 +162,9 @@ static int init(gbose *g, gbose_error *err)
 
     if (rc)
         return rc;
-    own->note = (struct gbose__note_shape){g->dim, g->round_features, own->has_full};
+    own->note =
+        (struct gbose__note_shape){g->dim, g->round_features, own->has_full,
+                                   !own->certified && gbose__learner_option(g, "baseline")->word == 0};
     g->max_terms = 0;
     g->max_terms_per_arm = own->certified ? 1 : 0; /* for BOUND */
     g->note_words = gbose__note_words(&own->note);
@@ -164,15 +172,17 @@ static int init(gbose *g, gbose_error *err)
     if (!rc && (own->has_full || own->certified))
         rc = gbose__learner_fit(g, g->dim, lambda);
     if (!rc)
-        rc = gbose__learner_state(g, gbose__pad(STATE_NUMBERS) +
-                                         gbose__baseline_size(g->dim, g->round_features) +
-                                         gbose__diagnosis_size(g->dim));
+        rc =
+            gbose__learner_state(g, gbose__pad(STATE_NUMBERS) +
+                                        gbose__baseline_size(g->dim, g->round_features, own->note.has_offer) +
+                                        gbose__diagnosis_size(g->dim));
     if (rc)
         return rc;
-    own->played = gbose__alloc(2 * g->fit[ORTHOGONAL].stride, sizeof(double));
+    own->played = gbose__alloc(3 * g->fit[ORTHOGONAL].stride, sizeof(double));
     if (!own->played)
         return GBOSE_ENOMEM;
     own->scratch = own->played + g->fit[ORTHOGONAL].stride;
+    own->offer = own->scratch + g->fit[ORTHOGONAL].stride;
     begin(g, &gbose__tuning_default);
     return GBOSE_OK;
 }
@@ -203,9 +213,13 @@ static struct gbose__width width_now(const gbose *g)
     const struct own *own = g->own;
     const struct state *state = state_of(g);
     const struct gbose__scale *scale = uses_full(g) ? &state->by_present : &state->by_ticket;
-    double least = state->rounds > 0 ? gbose__scale_least(scale, own->tuning, state->rounds) : GBOSE__LARGEST;
+    double unit = gbose__scale_unit(scale, own->tuning);
+    enum gbose__chooser chooser = uses_full(g)    ? GBOSE__FULL
+                                  : own->has_full ? GBOSE__ORTHOGONAL
+                                                  : GBOSE__ALONE;
 
-    return gbose__width_of(own->tuning, uses_full(g), least, state->rounds, state->weights, g->dim);
+    return gbose__width_of(own->tuning, chooser, unit < GBOSE__LARGEST ? unit : GBOSE__LARGEST, state->rounds,
+                           state->weights, g->dim);
 }
 
 static void decide(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
@@ -227,7 +241,7 @@ static void decide(const gbose *g, const struct gbose__input *in, struct gbose__
     if (own->certified)
         l = gbose__certified_partner(in, round, best);
     else
-        gbose__survivors_farthest(in, round, &k, &l);
+        gbose__survivors_farthest(g, in, round, &k, &l);
     gbose__width_coin(&width, in, score, round, k, l);
 }
 
@@ -241,12 +255,42 @@ static double mean_of(const double *pmf, const double *score, size_t n)
     return sum;
 }
 
-/* The weight of the next round: 1 where a proof needs it. */
-static double weight(const gbose *g, const struct gbose__scale *scale)
+/* The weight of the next round, with its worth: 1 where a proof needs it. It is squared, but for the worth, in the full
+ * regression. */
+static double weight(const gbose *g, const struct gbose__scale *scale, int full)
 {
     const struct own *own = g->own;
+    double w;
 
-    return own->certified ? 1 : gbose__scale_weight(scale, own->tuning, state_of(g)->rounds);
+    if (own->certified)
+        return 1;
+    w = gbose__scale_weight(scale, own->tuning, &state_of(g)->rewards);
+    return (full ? w * w : w) * gbose__scale_worth(scale, own->tuning);
+}
+
+/* The orthogonal regression's baseline c = vhat + bbar'mu, within reach of the rewards there were; less vhat. */
+static double believable_centre(const gbose *g, double shift, double centre)
+{
+    const struct own *own = g->own;
+    const struct gbose__rewards *rewards = &state_of(g)->rewards;
+    double room = own->tuning->baseline_room * (rewards->highest - rewards->lowest), c = shift + centre;
+
+    if (!(rewards->count > 0) || own->certified)
+        return centre;
+    if (c > rewards->highest + room)
+        return rewards->highest + room - shift;
+    return c < rewards->lowest - room ? rewards->lowest - room - shift : centre;
+}
+
+static double spread_of(const double *score, size_t n)
+{
+    double most = score[0], least = score[0];
+
+    for (size_t i = 1; i < n; i++) {
+        most = score[i] > most ? score[i] : most;
+        least = score[i] < least ? score[i] : least;
+    }
+    return most - least;
 }
 
 /* What is said of the arm in its ticket, but for the baseline. */
@@ -258,12 +302,13 @@ static void describe(const gbose *g, const struct gbose__input *in, const double
     double centre_full = mean_of(pmf, in->other_score, in->n);
 
     note->probability = pmf[arm];
-    note->weight = weight(g, &state_of(g)->by_ticket);
+    note->weight = weight(g, &state_of(g)->by_ticket, 0);
     note->score = gbose__clip(scores_in_use(g, in)[arm], most);
     note->centre = gbose__clip(uses_full(g) ? centre_full : centre_orthogonal, most);
     note->centre_orthogonal = gbose__clip(centre_orthogonal, GBOSE_MAX_INPUT);
     note->effect_orthogonal = gbose__clip(in->score[arm] - centre_orthogonal, most);
     note->effect_full = gbose__clip(in->other_score[arm] - centre_full, most);
+    note->spread = gbose__clip(spread_of(in->score, in->n), most);
 }
 
 /* The baseline c = vhat + bbar'mu of width=certified. */
@@ -283,21 +328,26 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
     struct gbose__features round = {.clock = (double)g->fit[ORTHOGONAL].steps, .round = in->round};
     struct gbose__note note;
 
+    if (own->note.has_offer)
+        gbose__offer_mean(to->x, in->context, in->n, g->dim, in->stride);
+    round.offer = to->x;
     round.best = gbose__clip(scores_in_use(g, in)[best], GBOSE__CLIP_RESIDUAL);
     gbose__baseline_features(&own->baseline, features, &round);
     describe(g, in, pmf, arm, &note);
     note.shift = gbose__baseline_predict(&own->baseline, features, in_use(g)->mu, to->centre).shift;
+    note.centre_orthogonal =
+        gbose__clip(believable_centre(g, note.shift, note.centre_orthogonal), GBOSE_MAX_INPUT);
     note.clock = round.clock;
     note.best = round.best;
 
     if (own->certified && note.probability < 1)
         gbose__certified_explain(&own->bound, in, pmf, arm, certified_baseline(g, &note), to);
     if (note.probability < 1)
-        gbose__orthogonal_centred(to->x, in, pmf, arm);
+        gbose__orthogonal_centred(to->centre, in, pmf, arm);
     else
-        memset(to->x, 0, in->stride * sizeof *to->x);
-    gbose__note_write(&to->writer, &own->note, &note, in->round, gbose__context(in, arm), to->x,
-                      gbose__context(in, best));
+        memset(to->centre, 0, in->stride * sizeof *to->centre);
+    gbose__note_write(&to->writer, &own->note, &note, in->round, gbose__context(in, arm), to->centre,
+                      gbose__context(in, best), to->x);
 }
 
 /* ---- a reward ---- */
@@ -341,11 +391,12 @@ static double believable(const gbose *g, double response)
     const struct own *own = g->own;
     const struct gbose__ridge *full = &g->fit[FULL];
     const struct state *state = state_of(g);
-    double expected = gbose__dot(full->x, full->mu, full->stride),
-           most = own->tuning->surprise_limit * sqrt(gbose__scale_recent(&state->by_present));
+    double most = gbose__scale_surprise(&state->by_present, own->tuning, &state->rewards), expected;
 
-    return state->rounds > own->tuning->first_rounds ? expected + gbose__clip(response - expected, most)
-                                                     : response;
+    if (!(most < INFINITY))
+        return response;
+    expected = gbose__dot(full->x, full->mu, full->stride);
+    return expected + gbose__clip(response - expected, most);
 }
 
 /* The orthogonal regression's response, r - c. */
@@ -393,19 +444,25 @@ static void learn_coin(gbose *g, const struct gbose__note *note, double reward, 
                       note->weight * orthogonal_response(g, note, reward));
 }
 
+/* Infinite before there were two rewards. */
+static double reward_range(const struct gbose__rewards *rewards)
+{
+    return rewards->highest > rewards->lowest ? rewards->highest - rewards->lowest : INFINITY;
+}
+
 static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
 {
     struct own *own = g->own;
     struct state *state = state_of(g);
-    struct gbose__note_rows rows = {own->played, g->fit[ORTHOGONAL].x, g->fit[FULL].x};
+    struct gbose__note_rows rows = {own->played, g->fit[ORTHOGONAL].x, g->fit[FULL].x, own->offer};
     double round[GBOSE__MAX_ROUND], features[GBOSE__MAX_FEATURES], residual, w;
-    struct gbose__features known = {.round = round};
+    struct gbose__features known = {.round = round, .offer = own->offer};
     struct full_term term = {0, 0};
     struct gbose__note note;
 
     gbose__note_read(lesson->note, &own->note, &note, round, &rows);
     residual = gbose__clip(reward - note.shift - note.score, GBOSE__CLIP_RESIDUAL);
-    w = own->has_full ? weight(g, &state->by_present) : note.weight;
+    w = weight(g, own->has_full ? &state->by_present : &state->by_ticket, 1);
     known.best = note.best;
     known.clock = note.clock;
     gbose__baseline_features(&own->baseline, features, &known);
@@ -422,14 +479,17 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     if (note.probability < 1)
         learn_coin(g, &note, reward, residual);
     if (own->has_full)
-        gbose__ridge_term(&g->fit[FULL], rows.best, w * w, w * w * believable(g, term.response));
+        gbose__ridge_term(&g->fit[FULL], rows.best, w, w * believable(g, term.response));
+    if (own->has_full && note.spread > own->tuning->contest_absurd * reward_range(&state->rewards))
+        gbose__contest_disqualify(&state->contest);
     gbose__ticket_apply(g, lesson, reward); /* what BOUND learns */
 
-    state->weights = own->forget * state->weights + w * w;
+    state->weights = own->forget * state->weights + w;
     state->rounds++;
-    gbose__scale_learn(&state->by_ticket, own->tuning, state->rounds, residual);
+    gbose__rewards_learn(&state->rewards, own->tuning, reward);
+    gbose__scale_learn(&state->by_ticket, own->tuning, &state->rewards, residual);
     if (own->has_full)
-        gbose__scale_learn(&state->by_present, own->tuning, state->rounds, term.residual);
+        gbose__scale_learn(&state->by_present, own->tuning, &state->rewards, term.residual);
 }
 
 /* ---- keeping and sharing ---- */
@@ -442,11 +502,13 @@ static int check(const gbose *g)
     return gbose__kernels->within(g->state, g->n_state, 1e300) && /* what is only padding, too */
            state->rounds >= 0 && state->weights >= 0 && state->contest.coins <= state->rounds &&
            gbose__contest_is_sane(&state->contest, own->tuning, own->has_full) &&
-           gbose__scale_is_sane(&state->by_ticket) && gbose__scale_is_sane(&state->by_present) &&
-           gbose__baseline_is_sane(&own->baseline) && gbose__diagnosis_is_sane(&own->diagnosis);
+           gbose__rewards_are_sane(&state->rewards) && gbose__scale_is_sane(&state->by_ticket) &&
+           gbose__scale_is_sane(&state->by_present) && gbose__baseline_is_sane(&own->baseline) &&
+           gbose__diagnosis_is_sane(&own->diagnosis);
 }
 
-/* Baseline, scales and contest stay those of the learner that goes on. */
+/* Baseline and contest stay those of the learner that goes on; the scales, by which evidence is weighed, are those of
+ * the one that has learned more. */
 static void merge(gbose *into, const gbose *from, const double *common, double remains)
 {
     static const struct state nothing;
@@ -456,6 +518,11 @@ static void merge(gbose *into, const gbose *from, const double *common, double r
     size_t before = (size_t)(own->diagnosis.at - into->state);
 
     gbose__diagnosis_merge(&own->diagnosis, from->state + before, common ? common + before : NULL, remains);
+    if (theirs->rounds > state->rounds) {
+        state->by_ticket = theirs->by_ticket;
+        state->by_present = theirs->by_present;
+        state->rewards = theirs->rewards;
+    }
     state->weights += theirs->weights - (common ? remains * old->weights : 0);
     state->contest.coins += theirs->contest.coins - old->contest.coins;
     state->rounds += theirs->rounds - old->rounds;
@@ -475,8 +542,38 @@ static void grow(const gbose *g, double *state, const gbose *from, const double 
     gbose__diagnosis_grow(&diagnosis, &old_diagnosis);
 }
 
+static const double *coef_of(const gbose *g, const char *name)
+{
+    const struct own *own = g->own;
+
+    if (!strcmp(name, "orthogonal"))
+        return g->fit[ORTHOGONAL].mu;
+    return own->has_full && !strcmp(name, "full") ? g->fit[FULL].mu : NULL;
+}
+
+/* Fewer coins than this for each feature are no ground for the orthogonal estimate to choose on. */
+#define FEW_COINS 2
+
+/* What keeps it from learning, in words. */
+static const char *advise(const gbose *g)
+{
+    const struct own *own = g->own;
+    const struct state *state = state_of(g);
+
+    if (state->rounds > own->tuning->first_rounds && !(state->rewards.highest > state->rewards.lowest))
+        return "all rewards so far are equal: there is nothing to learn from";
+    if (state->rounds > own->tuning->first_rounds && !(state->by_ticket.known > 0))
+        return "rewards other than the usual one are still too rare to learn from";
+    if (!uses_full(g) && state->contest.coins < FEW_COINS * (double)g->dim &&
+        state->rounds > 10 * FEW_COINS * (double)g->dim)
+        return "few rounds had a random choice, and the estimate that chooses learns from no others";
+    return "";
+}
+
 static int diagnose(const gbose *g, gbose_diagnosis *out)
 {
+    const struct state *state = state_of(g);
+    const struct gbose__scale *scale = uses_full(g) ? &state->by_present : &state->by_ticket;
     const struct own *own = g->own;
     const struct gbose__tracker *leader = gbose__baseline_leader(&own->baseline);
     int rc = gbose__diagnosis_report(&own->diagnosis, &g->fit[ORTHOGONAL], out);
@@ -486,6 +583,11 @@ static int diagnose(const gbose *g, gbose_diagnosis *out)
     out->tracker = leader->name;
     out->tracker_forget = leader->forget;
     out->full = uses_full(g);
+    out->coins = (uint64_t)state->contest.coins;
+    out->evidence = state->contest.evidence;
+    out->scale = scale->known > 0 ? sqrt(scale->least) : 0;
+    out->scale_recent = sqrt(gbose__scale_recent(scale));
+    out->advice = advise(g);
     return GBOSE_OK;
 }
 
@@ -510,6 +612,10 @@ static const gbose_option options[] = {
      "1: never use rounds with one survivor; the estimate that chooses is then unbiased whatever v does"},
     {"round", GBOSE_INTEGER, 0, GBOSE__MAX_ROUND, NULL, "0",
      "number of features of the round, which gbose_decide_in() takes: what may move the rewards of all arms"},
+    {"baseline", GBOSE_WORD, 0, 0, "flexible|simple", "flexible",
+     "what may move the rewards of all arms: 'flexible', the time, the best score and any function of what "
+     "is on offer, or "
+     "'simple', the first two, which costs less"},
     {"width", GBOSE_WORD, 0, 0, "auto|certified", "auto",
      "how far an arm may be behind the best: 'auto', by the data, or 'certified', a bound that is proved "
      "under the assumptions noise, range and norm; it implies safe=1"},
@@ -541,6 +647,7 @@ const struct gbose__learner gbose__gbose_auto = {
     .check = check,
     .merge = merge,
     .grow = grow,
+    .coef_of = coef_of,
     .diagnose = diagnose,
     .effect = effect_along,
     .width = width_along,

@@ -1,9 +1,9 @@
 /* The baseline: what the reward will be, whichever arm is drawn.
  *
- * Trackers (tracker.h) predict the reward and the context of the arm played, rhat and bhat, from features of
- * the round: none (a level), the time, functions of the best estimated score m, or the caller's own. The one
- * with the least discounted error e = (r - rhat) - (b_a - bhat)'mu leads, and vhat = rhat - bhat'mu is the
- * baseline.
+ * Trackers (tracker.h) predict the reward and the context of the arm played, rhat and bhat, from features of the round:
+ * none (a level), the time, functions of the best estimated score m, the caller's own, or those of what is on offer (offer.h), which
+ * only the flexible tracker has. The one with the least discounted
+ * error e = (r - rhat) - (b_a - bhat)'mu leads, and vhat = rhat - bhat'mu is the baseline.
  *
  * Where the leading tracker has found that v moves with m, by v' for each unit, v' is the reaction. */
 #ifndef GBOSE_LEARNERS_AUTO_BASELINE_H
@@ -21,6 +21,7 @@ struct gbose__baseline_state {
 struct gbose__baseline {
     struct gbose__baseline_state *state;
     double *mean, *variance; /* of each of the caller's features */
+    struct gbose__offer offer;
     struct gbose__trackers trackers;
 };
 
@@ -29,6 +30,7 @@ struct gbose__features {
     double best;         /* m, by the estimate in use */
     double clock;        /* rewards learned before the arm was drawn */
     const double *round; /* the caller's features; may be NULL when there are none */
+    const double *offer; /* the mean context on offer; not used without the flexible tracker */
 };
 
 /* What the leading tracker predicts, clipped to what rewards and contexts can be. */
@@ -38,11 +40,12 @@ struct gbose__prediction {
     double shift;  /* vhat = rhat - bhat'mu */
 };
 
-size_t gbose__baseline_size(size_t dim, size_t round);
+/* flexible: with the flexible tracker? */
+size_t gbose__baseline_size(size_t dim, size_t round, int flexible);
 
 /* A view of gbose__baseline_size() numbers, which are zero before gbose__baseline_init(). */
 void gbose__baseline_view(struct gbose__baseline *baseline, const struct gbose__tuning *tuning, size_t dim,
-                          size_t round, double *at);
+                          size_t round, int flexible, double *at);
 void gbose__baseline_init(const struct gbose__baseline *baseline);
 /* Copy a baseline of a smaller dim, or of fewer features of the round, into numbers that are zero. */
 void gbose__baseline_grow(const struct gbose__baseline *to, const struct gbose__baseline *from);

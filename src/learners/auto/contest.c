@@ -42,6 +42,13 @@ void gbose__contest_count(struct gbose__contest *contest, const struct gbose__tu
     contest->coins++;
 }
 
+void gbose__contest_disqualify(struct gbose__contest *contest)
+{
+    contest->full_chooses = 1;
+    if (contest->evidence > 0)
+        contest->evidence = 0;
+}
+
 int gbose__contest_is_sane(const struct gbose__contest *contest, const struct gbose__tuning *tuning,
                            int has_full)
 {

@@ -36,6 +36,9 @@ void gbose__contest_learn(struct gbose__contest *contest, const struct gbose__tu
 void gbose__contest_count(struct gbose__contest *contest, const struct gbose__tuning *tuning,
                           const struct gbose__coin *coin);
 
+/* The orthogonal estimate's scores of a round were absurd: it must not choose. */
+void gbose__contest_disqualify(struct gbose__contest *contest);
+
 int gbose__contest_is_sane(const struct gbose__contest *contest, const struct gbose__tuning *tuning,
                            int has_full);
 

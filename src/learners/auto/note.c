@@ -5,16 +5,19 @@
 #include "learners/auto/clip.h"
 #include "learners/learner.h"
 
+/* Far above what a round can be worth (scale.h). */
+#define GBOSE__NOTE_MAX_WEIGHT 1e12
+
 enum { NUMBERS = sizeof(struct gbose__note) / sizeof(double) };
 
 size_t gbose__note_words(const struct gbose__note_shape *shape)
 {
-    return NUMBERS + shape->round + (shape->has_full ? 3 : 2) * shape->dim;
+    return NUMBERS + shape->round + (2 + (size_t)shape->has_full + (size_t)shape->has_offer) * shape->dim;
 }
 
 void gbose__note_write(struct gbose__writer *to, const struct gbose__note_shape *shape,
                        const struct gbose__note *note, const double *round, const double *played,
-                       const double *centred, const double *best)
+                       const double *centred, const double *best, const double *offer)
 {
     gbose__put_doubles(to, (const double *)note, NUMBERS);
     gbose__put_doubles(to, round, shape->round);
@@ -22,6 +25,8 @@ void gbose__note_write(struct gbose__writer *to, const struct gbose__note_shape 
     gbose__put_doubles(to, centred, shape->dim);
     if (shape->has_full)
         gbose__put_doubles(to, best, shape->dim);
+    if (shape->has_offer)
+        gbose__put_doubles(to, offer, shape->dim);
 }
 
 int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shape *shape)
@@ -31,12 +36,14 @@ int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shap
     int fine;
 
     gbose__get_doubles(&from, (double *)&note, NUMBERS);
-    fine = note.probability > 0 && note.probability <= 1 && note.weight >= 0 && note.weight <= 1;
+    fine = note.probability > 0 && note.probability <= 1 && note.weight >= 0 &&
+           note.weight <= GBOSE__NOTE_MAX_WEIGHT;
     fine &= fabs(note.shift) <= GBOSE_MAX_INPUT && fabs(note.centre_orthogonal) <= GBOSE_MAX_INPUT;
     fine &= note.clock >= 0 && note.clock <= 1e18;
     fine &= fabs(note.score) <= most && fabs(note.centre) <= most && fabs(note.effect_orthogonal) <= most &&
-            fabs(note.effect_full) <= most && fabs(note.best) <= most;
-    /* the features of the round, b_a, X and b_best */
+            fabs(note.effect_full) <= most && fabs(note.best) <= most && note.spread >= 0 &&
+            note.spread <= 2 * most;
+    /* the features of the round, b_a, X, b_best and what is on offer */
     return fine && gbose__ticket_within(&from, gbose__note_words(shape) - NUMBERS, 2 * GBOSE_MAX_INPUT);
 }
 
@@ -49,4 +56,6 @@ void gbose__note_read(struct gbose__reader from, const struct gbose__note_shape 
     gbose__get_doubles(&from, rows->centred, shape->dim);
     if (shape->has_full)
         gbose__get_doubles(&from, rows->best, shape->dim);
+    if (shape->has_offer)
+        gbose__get_doubles(&from, rows->offer, shape->dim);
 }

@@ -18,13 +18,15 @@ struct gbose__note {
     double effect_full;       /* X'mu, by the full estimate */
     double clock;             /* rewards learned here before the arm was drawn */
     double best;              /* of all arms' scores, by the estimate in use */
+    double spread;            /* of the orthogonal estimate's scores: the largest less the smallest */
 };
 
 /* The shape of a note. */
 struct gbose__note_shape {
     size_t dim;
-    size_t round; /* features of the round */
-    int has_full; /* is there a full estimate? */
+    size_t round;  /* features of the round */
+    int has_full;  /* is there a full estimate? */
+    int has_offer; /* is there a flexible tracker, which needs the mean context on offer? */
 };
 
 /* Rows of dim numbers. */
@@ -32,6 +34,7 @@ struct gbose__note_rows {
     double *played;  /* b_a */
     double *centred; /* X */
     double *best;    /* b_best; not there without a full estimate */
+    double *offer;   /* the mean context on offer; not there without a flexible tracker */
 };
 
 /* Its length in numbers. */
@@ -39,7 +42,7 @@ size_t gbose__note_words(const struct gbose__note_shape *shape);
 
 void gbose__note_write(struct gbose__writer *to, const struct gbose__note_shape *shape,
                        const struct gbose__note *note, const double *round, const double *played,
-                       const double *centred, const double *best);
+                       const double *centred, const double *best, const double *offer);
 
 /* May it be believed? */
 int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shape *shape);

@@ -2,41 +2,129 @@
 
 #include <math.h>
 
+#include "learners/auto/clip.h"
+
+/* ---- rewards ---- */
+
+void gbose__rewards_learn(struct gbose__rewards *rewards, const struct gbose__tuning *tuning, double reward)
+{
+    double memory = tuning->ties_memory, tie = reward == rewards->last;
+
+    if (rewards->count > 1)
+        rewards->ties = memory * rewards->ties + (1 - memory) * tie;
+    else if (rewards->count > 0)
+        rewards->ties = tie;
+    if (!(rewards->count > 0) || reward < rewards->lowest)
+        rewards->lowest = reward;
+    if (!(rewards->count > 0) || reward > rewards->highest)
+        rewards->highest = reward;
+    rewards->last = reward;
+    rewards->count++;
+}
+
+int gbose__rewards_are_sane(const struct gbose__rewards *rewards)
+{
+    return rewards->count >= 0 && rewards->ties >= 0 && rewards->ties <= 1 &&
+           rewards->lowest <= rewards->highest;
+}
+
+/* ---- residuals ---- */
+
+/* The mean of e^2 in a window. */
+static double mean_of(const struct gbose__scale *scale, size_t window)
+{
+    return scale->counts[window] > 0 ? scale->squares[window] / scale->counts[window] : 0;
+}
+
+/* The mean of e^2 in the shortest window but the first that can be relied on; 0 if there is none. */
+static double reliable(const struct gbose__scale *scale, const struct gbose__tuning *tuning,
+                       const struct gbose__rewards *rewards)
+{
+    const size_t all = GBOSE__WINDOWS - 1;
+    double share; /* of the residuals that count */
+
+    if (!gbose__rewards_are_rare(rewards, tuning))
+        return rewards->count > tuning->first_rounds ? mean_of(scale, 1) : 0;
+    if (!(scale->fourths[all] > 0) || !(rewards->highest > rewards->lowest)) /* nothing has happened yet */
+        return 0;
+    share = scale->squares[all] / scale->counts[all] * (scale->squares[all] / scale->fourths[all]);
+    for (size_t k = 1; k < GBOSE__WINDOWS; k++)
+        if (share * scale->counts[k] >= tuning->enough_residuals)
+            return mean_of(scale, k);
+    return 0;
+}
+
+/* Is an outlier a surprise that does not count as much as it is large? */
+static int clips(const struct gbose__tuning *tuning, const struct gbose__rewards *rewards)
+{
+    return rewards->count > tuning->first_rounds && !gbose__rewards_are_rare(rewards, tuning);
+}
+
 double gbose__scale_weight(const struct gbose__scale *scale, const struct gbose__tuning *tuning,
-                           double rounds)
+                           const struct gbose__rewards *rewards)
 {
-    double recent = gbose__scale_recent(scale), room = tuning->scale_room * scale->least;
+    int rare = gbose__rewards_are_rare(rewards, tuning);
+    double recent = rare ? reliable(scale, tuning, rewards) : gbose__scale_recent(scale);
+    double room = tuning->scale_room * scale->least;
 
-    return rounds > tuning->first_rounds && recent > room ? room / recent : 1;
+    return scale->known > 0 && recent > room ? room / recent : 1;
 }
 
-double gbose__scale_least(const struct gbose__scale *scale, const struct gbose__tuning *tuning, double rounds)
+double gbose__scale_worth(const struct gbose__scale *scale, const struct gbose__tuning *tuning)
 {
-    return sqrt(rounds > tuning->first_rounds ? scale->least : gbose__scale_recent(scale));
+    double ratio, worth;
+
+    if (!(scale->known > 0) || !(scale->least > 0))
+        return 1;
+    ratio = scale->start / scale->least;
+    worth = ratio * (ratio < tuning->worth_ratio ? ratio / tuning->worth_ratio : 1);
+    return gbose__clip(gbose__clip_below(worth, 1), tuning->worth_limit);
 }
 
-void gbose__scale_learn(struct gbose__scale *scale, const struct gbose__tuning *tuning, double rounds,
-                        double residual)
+double gbose__scale_unit(const struct gbose__scale *scale, const struct gbose__tuning *tuning)
 {
-    double square = residual * residual, recent = gbose__scale_recent(scale);
-    double memory = tuning->scale_memory, long_memory = tuning->scale_long_memory;
+    return scale->least > 0 ? sqrt(scale->least * gbose__scale_worth(scale, tuning)) : INFINITY;
+}
 
-    if (rounds > tuning->first_rounds && square > tuning->scale_clip * recent)
-        square = tuning->scale_clip * recent;
-    scale->squares = memory * scale->squares + square;
-    scale->count = memory * scale->count + 1;
-    scale->long_squares = long_memory * scale->long_squares + square;
-    scale->long_count = long_memory * scale->long_count + 1;
-    if (rounds <= tuning->first_rounds)
-        scale->least = gbose__scale_recent(scale);
-    else if (scale->long_squares / scale->long_count < scale->least)
-        scale->least = scale->long_squares / scale->long_count;
-    if (!(scale->least > 0)) /* the first rewards were all the same: nothing is known of s yet */
-        scale->least = scale->long_squares / scale->long_count;
+double gbose__scale_surprise(const struct gbose__scale *scale, const struct gbose__tuning *tuning,
+                             const struct gbose__rewards *rewards)
+{
+    double recent = gbose__scale_recent(scale);
+
+    return clips(tuning, rewards) && recent > 0 ? tuning->surprise_limit * sqrt(recent) : INFINITY;
+}
+
+void gbose__scale_learn(struct gbose__scale *scale, const struct gbose__tuning *tuning,
+                        const struct gbose__rewards *rewards, double residual)
+{
+    double square = residual * residual, recent = gbose__scale_recent(scale), now;
+
+    if (clips(tuning, rewards) && recent > 0)
+        square = gbose__clip(square, tuning->scale_clip * recent);
+    square = gbose__clip(square, GBOSE__CLIP_RESIDUAL);
+    for (size_t k = 0; k < GBOSE__WINDOWS; k++) {
+        double memory = tuning->scale_memory[k];
+
+        scale->squares[k] = memory * scale->squares[k] + square;
+        scale->fourths[k] = memory * scale->fourths[k] + square * square;
+        scale->counts[k] = memory * scale->counts[k] + 1;
+    }
+    now = reliable(scale, tuning, rewards);
+    if (now > 0 && (!(scale->known > 0) || now < scale->least)) {
+        scale->least = now;
+        if (!(scale->known > 0))
+            scale->start = now;
+        scale->known = 1;
+    }
+    if (!(scale->known > 0))
+        scale->least = mean_of(scale, GBOSE__WINDOWS - 1);
 }
 
 int gbose__scale_is_sane(const struct gbose__scale *scale)
 {
-    return scale->squares >= 0 && scale->count >= 0 && scale->long_squares >= 0 && scale->long_count >= 0 &&
-           scale->least >= 0;
+    int fine = scale->least >= 0 && scale->start >= 0 && (scale->known == 0 || scale->known == 1);
+
+    for (size_t k = 0; k < GBOSE__WINDOWS; k++)
+        fine &= scale->squares[k] >= 0 && scale->fourths[k] >= 0 && scale->counts[k] >= 0;
+    return fine;
 }

@@ -4,41 +4,47 @@
 #include <string.h>
 
 #include "core/kernels.h"
+#include "core/ridge.h"
 #include "gbose.h"
 
-enum { LEVEL, TREND, BEST, ROUND, ROUND_BEST };
+enum { LEVEL, TREND, BEST, ROUND, ROUND_BEST, FLEXIBLE };
 
-/* The trackers there are: their names, features and memories (a share of the evidence that is left after a
- * round), all chosen on repetitions of seed 101. Those with the caller's features come last: without such
- * features they are left out. */
-static const struct {
+/* The trackers there are: their names, features and memories (a share of the evidence that is left after a round), all
+ * chosen on repetitions of seed 101. Those with the caller's features are left out without such features, and so is the
+ * flexible one where it is not wanted. */
+static const struct kind {
     const char *name;
     int features;
-    double forget;
+    double forget, level; /* of slopes and means */
 } kinds[] = {
-    {"level", LEVEL, 1},
-    {"level", LEVEL, 0.995},
-    {"level", LEVEL, 0.85},
-    {"level", LEVEL, 0.5},
-    {"trend", TREND, 0.99},
-    {"best score", BEST, 0.998},
-    {"best score", BEST, 0.98},
-    {"round features", ROUND, 1},
-    {"round features", ROUND, 0.99},
-    {"round features and best score", ROUND_BEST, 0.998},
+    {"level", LEVEL, 1, 1},
+    {"level", LEVEL, 0.995, 0.995},
+    {"level", LEVEL, 0.85, 0.85},
+    {"level", LEVEL, 0.5, 0.5},
+    {"trend", TREND, 0.99, 0.99},
+    {"best score", BEST, 0.998, 0.998},
+    {"best score", BEST, 0.98, 0.98},
+    {"round features", ROUND, 1, 1},
+    {"round features", ROUND, 0.99, 0.99},
+    {"round features and best score", ROUND_BEST, 0.998, 0.998},
+    {"flexible", FLEXIBLE, 1, 0.96},
 };
-enum { KINDS = sizeof kinds / sizeof *kinds, WITHOUT_ROUND = 7 };
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static size_t count_trackers(size_t round)
+static int is_wanted(size_t k, size_t round, size_t offer)
 {
-    return round ? KINDS : WITHOUT_ROUND;
+    if (kinds[k].features == FLEXIBLE)
+        return offer > 0;
+    return kinds[k].features < ROUND || round > 0;
 }
 
-static size_t count_features(size_t k, size_t round)
+static size_t count_features(size_t k, size_t round, size_t offer)
 {
-    static const size_t scores[] = {[LEVEL] = 0, [TREND] = 1, [BEST] = 2, [ROUND] = 0, [ROUND_BEST] = 1};
+    static const size_t scores[] = {
+        [LEVEL] = 0, [TREND] = 1, [BEST] = 2, [ROUND] = 0, [ROUND_BEST] = 1, [FLEXIBLE] = 0};
 
-    return scores[kinds[k].features] + (kinds[k].features >= ROUND ? round : 0);
+    return scores[kinds[k].features] + (kinds[k].features >= ROUND ? round : 0) +
+           (kinds[k].features == FLEXIBLE ? offer : 0);
 }
 
 /* The features of a tracker, less their means. */
@@ -56,6 +62,12 @@ static void centred(double *x, const struct gbose__tracker *tracker, const doubl
     case TREND:
         x[0] = features[GBOSE__FEATURE_TIME] - tracker->xbar[0];
         return;
+    case FLEXIBLE: /* the caller's last, since they may grow */
+        for (size_t i = 0; i < GBOSE__OFFER_FEATURES; i++)
+            x[i] = own[tracker->q - GBOSE__OFFER_FEATURES + i] - tracker->xbar[i];
+        for (size_t i = GBOSE__OFFER_FEATURES; i < tracker->q; i++)
+            x[i] = own[i - GBOSE__OFFER_FEATURES] - tracker->xbar[i];
+        return;
     case ROUND:
         for (size_t i = 0; i < tracker->q; i++)
             x[i] = own[i] - tracker->xbar[i];
@@ -72,67 +84,96 @@ static void centred(double *x, const struct gbose__tracker *tracker, const doubl
 /* How many numbers a tracker of q features has, beside its rows. */
 static size_t numbers_of(size_t q)
 {
-    return 4 + 3 * q + q * (q + 1) / 2;
+    return gbose__pad(4 + 3 * q) + gbose__triangle(q);
 }
 
-/* The numbers of all trackers, padded: the rows begin behind them. */
-static size_t all_numbers(size_t round)
+/* The numbers of all trackers, and their rows, which begin behind them. */
+static void count(size_t round, size_t offer, size_t *numbers, size_t *rows)
 {
-    size_t sum = 0;
-
-    for (size_t k = 0; k < count_trackers(round); k++)
-        sum += numbers_of(count_features(k, round));
-    return gbose__pad(sum);
+    *numbers = *rows = 0;
+    for (size_t k = 0; k < KINDS; k++)
+        if (is_wanted(k, round, offer)) {
+            *numbers += numbers_of(count_features(k, round, offer));
+            *rows += 1 + count_features(k, round, offer);
+        }
 }
 
-static size_t count_rows(size_t round)
+size_t gbose__trackers_size(size_t dim, size_t round, size_t offer)
 {
-    size_t sum = 0;
+    size_t numbers, rows;
 
-    for (size_t k = 0; k < count_trackers(round); k++)
-        sum += 1 + count_features(k, round);
-    return sum;
+    count(round, offer, &numbers, &rows);
+    return numbers + rows * gbose__pad(dim);
 }
 
-size_t gbose__trackers_size(size_t dim, size_t round)
+/* Give a tracker its names and numbers. */
+static void place(struct gbose__tracker *tracker, const struct kind *kind, size_t q, size_t stride,
+                  double *at, double *row)
 {
-    return all_numbers(round) + count_rows(round) * gbose__pad(dim);
+    tracker->kind = (size_t)(kind - kinds);
+    tracker->name = kind->name;
+    tracker->features = kind->features;
+    tracker->forget = kind->forget;
+    tracker->level = kind->level;
+    tracker->q = q;
+    tracker->stride = stride;
+    tracker->loss = at;
+    tracker->n = at + 1;
+    tracker->turn = at + 2;
+    tracker->rbar = at + 3;
+    tracker->xbar = at + 4;
+    tracker->prior = tracker->xbar + q;
+    tracker->slope_r = tracker->prior + q;
+    tracker->root = at + gbose__pad(4 + 3 * q);
+    tracker->bbar = row;
+    tracker->slope_b = row + stride;
 }
 
 void gbose__trackers_view(struct gbose__trackers *trackers, const struct gbose__tuning *tuning, size_t dim,
-                          size_t round, double *at)
+                          size_t round, size_t offer, double *at)
 {
-    double *row = at + all_numbers(round);
+    double *row;
+    size_t numbers;
 
+    count(round, offer, &numbers, &trackers->n_rows);
+    row = at + numbers;
     trackers->tuning = tuning;
     trackers->dim = dim;
     trackers->round = round;
+    trackers->offer = offer;
     trackers->at = at;
     trackers->rows = row;
-    trackers->n_rows = count_rows(round);
-    trackers->count = count_trackers(round);
-    for (size_t k = 0; k < trackers->count; k++) {
-        struct gbose__tracker *tracker = &trackers->tracker[k];
+    trackers->count = 0;
+    for (size_t k = 0; k < KINDS; k++) {
+        struct gbose__tracker *tracker = &trackers->tracker[trackers->count];
 
+        if (!is_wanted(k, round, offer))
+            continue;
         tracker->tuning = tuning;
-        tracker->name = kinds[k].name;
-        tracker->features = kinds[k].features;
-        tracker->forget = kinds[k].forget;
-        tracker->q = count_features(k, round);
-        tracker->stride = gbose__pad(dim);
-        tracker->loss = at;
-        tracker->n = at + 1;
-        tracker->turn = at + 2;
-        tracker->rbar = at + 3;
-        tracker->xbar = at + 4;
-        tracker->prior = tracker->xbar + tracker->q;
-        tracker->slope_r = tracker->prior + tracker->q;
-        tracker->root = tracker->slope_r + tracker->q;
-        tracker->bbar = row;
-        tracker->slope_b = row + tracker->stride;
+        place(tracker, &kinds[k], count_features(k, round, offer), gbose__pad(dim), at, row);
         at += numbers_of(tracker->q);
         row += (1 + tracker->q) * tracker->stride;
+        trackers->count++;
     }
+}
+
+const struct gbose__tracker *gbose__trackers_flexible(const struct gbose__trackers *trackers)
+{
+    return trackers->offer ? &trackers->tracker[trackers->count - 1] : NULL;
+}
+
+size_t gbose__trackers_place(const struct gbose__trackers *trackers, const struct gbose__tracker *tracker)
+{
+    size_t k = 0;
+
+    while (k + 1 < trackers->count && trackers->tracker[k].kind != tracker->kind)
+        k++;
+    return k;
+}
+
+static double *root_row(const struct gbose__tracker *tracker, size_t j)
+{
+    return tracker->root + gbose__triangle_row(j);
 }
 
 void gbose__trackers_init(const struct gbose__trackers *trackers)
@@ -142,7 +183,7 @@ void gbose__trackers_init(const struct gbose__trackers *trackers)
 
         for (size_t i = 0; i < tracker->q; i++) {
             tracker->prior[i] = trackers->tuning->slope_prior;
-            tracker->root[i * (i + 1) / 2 + i] = 1 / sqrt(trackers->tuning->slope_prior);
+            root_row(tracker, i)[i] = 1 / sqrt(trackers->tuning->slope_prior);
         }
     }
 }
@@ -159,7 +200,7 @@ static void grow_tracker(const struct gbose__tracker *to, const struct gbose__tr
     memcpy(to->xbar, from->xbar, q * sizeof(double));
     memcpy(to->prior, from->prior, q * sizeof(double));
     memcpy(to->slope_r, from->slope_r, q * sizeof(double));
-    memcpy(to->root, from->root, q * (q + 1) / 2 * sizeof(double));
+    memcpy(to->root, from->root, gbose__triangle(q) * sizeof(double));
     for (size_t i = 0; i <= q; i++) /* bbar, and the rows of slope_b behind it */
         memcpy(to->bbar + i * to->stride, from->bbar + i * from->stride, dim * sizeof(double));
 }
@@ -169,12 +210,13 @@ void gbose__trackers_grow(const struct gbose__trackers *to, const struct gbose__
     double worst = 0;
 
     gbose__trackers_init(to);
-    for (size_t k = 0; k < from->count; k++) {
-        grow_tracker(&to->tracker[k], &from->tracker[k], from->dim);
+    for (size_t k = 0; k < from->count; k++)
         worst = *from->tracker[k].loss > worst ? *from->tracker[k].loss : worst;
-    }
-    for (size_t k = from->count; k < to->count; k++) /* they know nothing yet, and begin behind all others */
+    for (size_t k = 0; k < to->count; k++) /* those that know nothing yet begin behind all others */
         *to->tracker[k].loss = worst;
+    for (size_t k = 0; k < from->count; k++)
+        grow_tracker(&to->tracker[gbose__trackers_place(to, &from->tracker[k])], &from->tracker[k],
+                     from->dim);
 }
 
 static int within(const double *x, size_t n, double most)
@@ -202,12 +244,12 @@ int gbose__trackers_are_sane(const struct gbose__trackers *trackers)
         fine &= fabs(*tracker->rbar) <= most &&
                 within(tracker->xbar, tracker->q,
                        tracker->features == TREND ? 1e18 : 2 * trackers->tuning->feature_limit);
-        fine &= within(tracker->root, tracker->q * (tracker->q + 1) / 2, 1e3) &&
+        fine &= within(tracker->root, gbose__triangle(tracker->q), 1e3) &&
                 within(tracker->slope_r, tracker->q, most);
         fine &= within(tracker->bbar, (1 + tracker->q) * tracker->stride, most);
         for (size_t i = 0; i < tracker->q; i++)
             fine &= tracker->prior[i] > 0 && tracker->prior[i] <= trackers->tuning->slope_prior &&
-                    tracker->root[i * (i + 1) / 2 + i] > 0;
+                    root_row(tracker, i)[i] > 0;
     }
     return fine;
 }
@@ -227,9 +269,14 @@ double gbose__tracker_predict(const struct gbose__tracker *tracker, const double
     return rhat;
 }
 
-void gbose__trackers_along(const struct gbose__trackers *trackers, double *along, const double *mu)
+void gbose__trackers_along(const struct gbose__trackers *trackers, size_t count, double *along,
+                           const double *mu)
 {
-    gbose__kernels->dots(along, trackers->rows, mu, trackers->n_rows, gbose__pad(trackers->dim));
+    size_t stride = gbose__pad(trackers->dim), rows = trackers->n_rows;
+
+    if (count < trackers->count)
+        rows = (size_t)(trackers->tracker[count].bbar - trackers->rows) / stride;
+    gbose__kernels->dots(along, trackers->rows, mu, rows, stride);
 }
 
 double gbose__tracker_baseline(const struct gbose__tracker *tracker, const double *features,
@@ -243,26 +290,58 @@ double gbose__tracker_baseline(const struct gbose__tracker *tracker, const doubl
     return baseline;
 }
 
-double gbose__tracker_slope(const struct gbose__tracker *tracker, const double *features, const double *mu)
+/* The features of a tracker that are functions of the best score come first; `slope` is how fast they move with it. */
+static size_t slopes_with_best(const struct gbose__tracker *tracker, const double *features, double *slope)
 {
-    double best = features[GBOSE__FEATURE_BEST], slope[2] = {0, 0};
+    double best = features[GBOSE__FEATURE_BEST];
 
-    if (tracker->features != BEST && tracker->features != ROUND_BEST)
-        return 0;
-    for (size_t i = 0; i < (tracker->features == BEST ? 2 : 1); i++)
-        slope[i] =
-            tracker->slope_r[i] - gbose__dot(tracker->slope_b + i * tracker->stride, mu, tracker->stride);
-    return slope[0] + slope[1] * copysign(0.5, best) / sqrt(fabs(best) + tracker->tuning->root_floor);
+    slope[0] = 1;
+    slope[1] = copysign(0.5, best) / sqrt(fabs(best) + tracker->tuning->root_floor);
+    return tracker->features == BEST ? 2 : tracker->features == ROUND_BEST ? 1 : 0;
 }
 
-/* C += w x x' in the root, by Carlson's step (core/ridge.c); gain = C_new^-1 x. */
-static void add(const struct gbose__tracker *tracker, double *gain, const double *x, double w)
+double gbose__tracker_slope(const struct gbose__tracker *tracker, const double *features, const double *mu)
 {
+    double slope[2], sum = 0;
+    size_t n = slopes_with_best(tracker, features, slope);
+
+    for (size_t i = 0; i < n; i++)
+        sum += slope[i] * (tracker->slope_r[i] -
+                           gbose__dot(tracker->slope_b + i * tracker->stride, mu, tracker->stride));
+    return sum;
+}
+
+double gbose__tracker_slope_error(const struct gbose__tracker *tracker, const double *features)
+{
+    double slope[2], sum = 0;
+    size_t n = slopes_with_best(tracker, features, slope);
+
+    for (size_t j = 0; j < tracker->q; j++) { /* the square of R slope */
+        const double *row = root_row(tracker, j);
+        double f = 0;
+
+        for (size_t i = 0; i <= j && i < n; i++)
+            f += row[i] * slope[i];
+        sum += f * f;
+    }
+    return sum;
+}
+
+/* Up to this many features, a kernel's call costs more than it saves. */
+#define FEW 8
+
+/* C += w x x' in the root, by Carlson's step (core/ridge.c); gain = C_new^-1 x. Both vectors have room to be padded. */
+static void add(const struct gbose__tracker *tracker, double *gain, double *x, double w)
+{
+    size_t q = tracker->q;
     double alpha = 1, root = 1; /* of alpha */
 
-    memset(gain, 0, tracker->q * sizeof *gain);
-    for (size_t j = 0; j < tracker->q; j++) {
-        double *row = tracker->root + j * (j + 1) / 2, f = 0, next, next_root, scale, back;
+    memset(gain, 0, q * sizeof *gain);
+    memset(x + q, 0, (gbose__pad(q) - q) * sizeof *x);
+    if (q > FEW)
+        alpha = gbose__kernels->triangle_step(tracker->root, q, gain, x, w);
+    for (size_t j = 0; j < q && q <= FEW; j++) {
+        double *row = root_row(tracker, j), f = 0, next, next_root, scale, back;
 
         for (size_t i = 0; i <= j; i++)
             f += row[i] * x[i];
@@ -278,16 +357,16 @@ static void add(const struct gbose__tracker *tracker, double *gain, const double
         alpha = next;
         root = next_root;
     }
-    for (size_t i = 0; i < tracker->q; i++)
+    for (size_t i = 0; i < q; i++)
         gain[i] /= alpha;
 }
 
-/* Put the next entry of P back to the prior: evidence for a slope of zero, which pulls that slope and those
- * that are correlated with it. `gain` is scratch, 2 q numbers. */
+/* Put the next entry of P back to the prior: evidence for a slope of zero, which pulls that slope and those that are
+ * correlated with it. `gain` is scratch, two padded vectors. */
 static void put_back(const struct gbose__tracker *tracker, double *gain)
 {
     size_t i = (size_t)*tracker->turn;
-    double *unit = gain + tracker->q, w = tracker->tuning->slope_prior - tracker->prior[i],
+    double *unit = gain + gbose__pad(tracker->q), w = tracker->tuning->slope_prior - tracker->prior[i],
            r = tracker->slope_r[i];
 
     memset(unit, 0, tracker->q * sizeof *unit);
@@ -305,12 +384,14 @@ static void put_back(const struct gbose__tracker *tracker, double *gain)
     *tracker->turn = (double)((i + 1) % tracker->q);
 }
 
+/* Room for a vector of features, padded. */
+enum { PADDED = GBOSE__MAX_FEATURES + 8 };
+
 /* The slopes move by the errors of the predictions. `error` is scratch, a row. */
 static void learn_slopes(const struct gbose__tracker *tracker, const double *features, double reward,
                          const double *b, double n, double *error)
 {
-    double x[GBOSE__MAX_FEATURES], gain[2 * GBOSE__MAX_FEATURES],
-        off = reward - gbose__tracker_predict(tracker, features, error);
+    double x[PADDED], gain[2 * PADDED], off = reward - gbose__tracker_predict(tracker, features, error);
     double share = 1 / (n + 1), weight = n * share;
     double worn = tracker->tuning->prior_worn * tracker->tuning->slope_prior;
 
@@ -320,7 +401,7 @@ static void learn_slopes(const struct gbose__tracker *tracker, const double *fea
     if (tracker->forget < 1) {
         double grow = 1 / sqrt(tracker->forget);
 
-        for (size_t i = 0; i < tracker->q * (tracker->q + 1) / 2; i++)
+        for (size_t i = 0; i < gbose__triangle(tracker->q); i++)
             tracker->root[i] *= grow;
         for (size_t i = 0; i < tracker->q; i++)
             tracker->prior[i] *= tracker->forget;
@@ -330,19 +411,21 @@ static void learn_slopes(const struct gbose__tracker *tracker, const double *fea
         tracker->slope_r[i] += weight * gain[i] * off;
         gbose__kernels->axpy(tracker->slope_b + i * tracker->stride, weight * gain[i], error,
                              tracker->stride);
-        tracker->xbar[i] += share * x[i];
     }
     for (size_t i = 0; i < tracker->q && tracker->prior[(size_t)*tracker->turn] <= worn; i++)
         put_back(tracker, gain);
 }
 
 void gbose__tracker_learn(const struct gbose__tracker *tracker, const double *features, double reward,
-                          const double *b, double *scratch)
+                          const double *b, int slopes, double *scratch)
 {
-    double n = tracker->forget * *tracker->n, share = 1 / (n + 1);
+    double n = tracker->level * *tracker->n, share = 1 / (n + 1), x[GBOSE__MAX_FEATURES];
 
-    if (tracker->q)
+    if (tracker->q && slopes)
         learn_slopes(tracker, features, reward, b, n, scratch);
+    centred(x, tracker, features);
+    for (size_t i = 0; i < tracker->q; i++)
+        tracker->xbar[i] += share * x[i];
     *tracker->rbar += share * (reward - *tracker->rbar);
     gbose__kernels->approach(tracker->bbar, share, b, tracker->stride);
     *tracker->n = n + 1;

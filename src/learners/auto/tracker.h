@@ -8,11 +8,14 @@
  *     slope = C^-1 sum forget^k (x - xbar)(target - its mean)
  *     rhat  = rbar + (x - xbar)'slope_r,      bhat likewise
  *
- * The intercept has no prior, so a level of any size is learned at once. P is a prior on the slopes,
- * tuning->slope_prior in every entry. Forgetting wears its entries too; one that has worn to prior_worn of it
- * is put back, in turn, after the round that wore it. So C^-1 is bounded whatever the features do: constant,
- * collinear or zero for ever. C^-1 = R'R is kept as the triangle R, by the step of core/ridge.h. Features are
- * scaled by their running size, and clipped, before they come here (baseline.h).
+ * One tracker has two memories: its slopes forget nothing, and its means forget fast. So a function of who is asked, which is
+ * learned slowly, and a level that moves with time add up.
+ *
+ * The intercept has no prior, so a level of any size is learned at once. P is a prior on the slopes, tuning->slope_prior
+ * in every entry. Forgetting wears its entries too; one that has worn to prior_worn of it is put back, in turn, after the
+ * round that wore it. So C^-1 is bounded whatever the features do: constant, collinear or zero for ever. C^-1 = R'R is
+ * kept as the triangle R, by the step of core/ridge.h. Features are scaled by their running size, and clipped, before
+ * they come here (baseline.h).
  *
  * All that a tracker knows is numbers in a row that the caller keeps, saves and loads. */
 #ifndef GBOSE_LEARNERS_AUTO_TRACKER_H
@@ -20,22 +23,28 @@
 
 #include <stddef.h>
 
+#include "learners/auto/offer.h"
 #include "learners/auto/tuning.h"
 
-/* The features there are, each at most tuning->feature_limit in magnitude but for the time: the best of the
- * arms' estimated scores, and the root of its magnitude; the time, of any origin; then the caller's own. */
+/* The features there are, each at most tuning->feature_limit in magnitude but for the time: the best of the arms'
+ * estimated scores, and the root of its magnitude; the time, of any origin; then the caller's own, and those of what is on
+ * offer (offer.h). */
 enum { GBOSE__FEATURE_BEST, GBOSE__FEATURE_ROOT, GBOSE__FEATURE_TIME, GBOSE__FEATURE_ROUND };
-#define GBOSE__MAX_TRACKERS 10
+#define GBOSE__MAX_TRACKERS 11
 #define GBOSE__MAX_ROUND 64
-#define GBOSE__MAX_FEATURES (GBOSE__FEATURE_ROUND + GBOSE__MAX_ROUND)
-#define GBOSE__MAX_ALONG (16 + 3 * GBOSE__MAX_ROUND) /* a number for each tracker and each of its features */
+#define GBOSE__MAX_FEATURES (GBOSE__FEATURE_ROUND + GBOSE__MAX_ROUND + GBOSE__OFFER_FEATURES)
+#define GBOSE__MAX_ALONG                                                                                     \
+    (17 + 4 * GBOSE__MAX_ROUND +                                                                             \
+     GBOSE__OFFER_FEATURES) /* a number for each tracker and each of its features */
 
 /* A tracker: its numbers, and their names. */
 struct gbose__tracker {
     const struct gbose__tuning *tuning;
-    int features;     /* which kind of tracker */
+    size_t kind;      /* which one of the table */
+    int features;     /* which kind of features it has */
     const char *name; /* static memory */
-    double forget;
+    double forget;    /* of the slopes */
+    double level;     /* of the means */
     size_t q;         /* features */
     size_t stride;    /* of a row: dim, padded */
     double *loss;     /* belongs to the caller: how well it has done */
@@ -44,7 +53,7 @@ struct gbose__tracker {
     double *xbar;     /* q */
     double *prior;    /* q: P */
     double *slope_r;  /* q */
-    double *root;     /* R: row after row of the lower triangle */
+    double *root;     /* R: a padded triangle (core/ridge.h) */
     double *bbar;     /* a row */
     double *slope_b;  /* q rows, behind that of bbar */
 };
@@ -54,6 +63,8 @@ struct gbose__trackers {
     const struct gbose__tuning *tuning;
     size_t dim;   /* of a context */
     size_t round; /* number of the caller's features */
+    size_t
+        offer; /* number of features of what is on offer: GBOSE__OFFER_FEATURES, or 0 without the flexible tracker */
     double *at;   /* the numbers */
     double *rows; /* those of all trackers' contexts, one after the other, at the end of the numbers */
     size_t n_rows;
@@ -61,9 +72,9 @@ struct gbose__trackers {
     struct gbose__tracker tracker[GBOSE__MAX_TRACKERS];
 };
 
-size_t gbose__trackers_size(size_t dim, size_t round);
+size_t gbose__trackers_size(size_t dim, size_t round, size_t offer);
 void gbose__trackers_view(struct gbose__trackers *trackers, const struct gbose__tuning *tuning, size_t dim,
-                          size_t round, double *at);
+                          size_t round, size_t offer, double *at);
 void gbose__trackers_init(const struct gbose__trackers *trackers); /* of numbers that are zero */
 /* Copy trackers of a smaller dim, or of fewer features of the round, into numbers that are zero: what is new
  * was zero in every round. */
@@ -73,8 +84,16 @@ int gbose__trackers_are_sane(const struct gbose__trackers *trackers);
 /* rhat; bhat is written, a padded row. */
 double gbose__tracker_predict(const struct gbose__tracker *tracker, const double *features, double *bhat);
 
-/* mu' times each tracker's bbar and slopes, one tracker after the other: 1 + q numbers each. mu is padded. */
-void gbose__trackers_along(const struct gbose__trackers *trackers, double *along, const double *mu);
+/* The number among them of the tracker of the same kind, perhaps of other trackers. */
+size_t gbose__trackers_place(const struct gbose__trackers *trackers, const struct gbose__tracker *tracker);
+
+/* The flexible tracker, which is the last, or NULL if there is none. */
+const struct gbose__tracker *gbose__trackers_flexible(const struct gbose__trackers *trackers);
+
+/* mu' times the bbar and slopes of the first `count` trackers, one tracker after the other: 1 + q numbers each. mu is
+ * padded. */
+void gbose__trackers_along(const struct gbose__trackers *trackers, size_t count, double *along,
+                           const double *mu);
 
 /* rhat - bhat'mu; `along` is where the tracker's numbers begin in what gbose__trackers_along() wrote. */
 double gbose__tracker_baseline(const struct gbose__tracker *tracker, const double *features,
@@ -84,8 +103,11 @@ double gbose__tracker_baseline(const struct gbose__tracker *tracker, const doubl
  * use it. */
 double gbose__tracker_slope(const struct gbose__tracker *tracker, const double *features, const double *mu);
 
-/* Learn a round; b and the scratch are padded rows. */
+/* Its squared standard error, in units of the variance of the residuals. */
+double gbose__tracker_slope_error(const struct gbose__tracker *tracker, const double *features);
+
+/* Learn a round; b and the scratch are padded rows. Without slopes, which cost most, only the means learn it. */
 void gbose__tracker_learn(const struct gbose__tracker *tracker, const double *features, double reward,
-                          const double *b, double *scratch);
+                          const double *b, int slopes, double *scratch);
 
 #endif

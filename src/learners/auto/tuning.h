@@ -10,6 +10,9 @@
 #ifndef GBOSE_LEARNERS_AUTO_TUNING_H
 #define GBOSE_LEARNERS_AUTO_TUNING_H
 
+/* Windows in which the scale of residuals is measured: a short one for the present, and three for what is reliable. */
+#define GBOSE__WINDOWS 4
+
 struct gbose__tuning {
     /* ---- the baseline (baseline.h, tracker.h) ---- */
 
@@ -39,19 +42,33 @@ struct gbose__tuning {
     double lead_factor;
     double settle_rounds; /* for each feature, before a tracker may lead */
 
-    /* Most of |v'|, in units of v for each unit of m; 0: no reaction, for the ablation. */
-    double reaction_limit;
+    /* The flexible tracker may lead after flexible_settle rounds. After flexible_trial rounds, to save time, its slopes learn from
+     * one round in flexible_lead_rest if it leads, and all of it learns from one round in flexible_rest if it does not. */
+    double flexible_settle, flexible_trial, flexible_lead_rest, flexible_rest;
+
+    double reaction_errors; /* standard errors that the slope of v on m must have, to be acted on */
+    double
+        reaction_limit; /* most of |v'|, in units of v for each unit of m; 0: no reaction, for the ablation */
 
     /* ---- the scale of residuals, and weights (scale.h) ---- */
 
-    double scale_memory;      /* of s^2, the recent mean square of the residuals */
-    double scale_long_memory; /* of the longer mean whose least value is s_min^2 */
-    double scale_clip;        /* a squared residual counts at most this many times s^2 */
-    double scale_room;        /* s^2 may be this many times s_min^2 before rounds count less */
-    double first_rounds;      /* rounds before weights and clipping begin */
-    /* The full estimate's response is at most this many s away from what was expected: a jump of v counts,
-     * but does not rule. */
-    double surprise_limit;
+    /* Of the windows: the first is that of s^2, the recent mean square of the residuals; the second that of the longer
+     * mean whose least value is s_min^2; the others serve when rewards are rare, each ten times as long. */
+    double scale_memory[GBOSE__WINDOWS];
+    double scale_clip;   /* a squared residual counts at most this many times s^2 */
+    double scale_room;   /* s^2 may be this many times s_min^2 before rounds count less */
+    double first_rounds; /* rounds before weights and clipping begin */
+    double ties_memory;  /* of the share of rewards that are equal to the one before */
+    double rare_ties;    /* a share above this: rewards are of few values, such as clicks */
+
+    /* (sum e^2)^2 / sum e^4 that is to be expected in a window of rare rewards, for it to be relied on: about a third of the
+     * number of normal residuals, and the number of clicks. */
+    double enough_residuals;
+    double worth_ratio; /* start / s_min^2 from which on the worth of a round is all of that ratio */
+    double worth_limit; /* most of the worth, so that numbers stay within bounds where there is no noise */
+    double
+        surprise_limit; /* the full estimate's response is at most this many s away from what was expected: a jump of v
+                            * counts, but does not rule */
 
     /* ---- the width (width.h); u is h^2 (sum of weights) / dim ---- */
 
@@ -59,14 +76,19 @@ struct gbose__tuning {
     double ramp; /* rounds for each dimension until full_slope is reached: all is learned at once before */
     double ramp_least;       /* share of full_slope that the ramp begins with */
     double orthogonal_slope; /* f(h) / (s_min h) of the orthogonal estimate where u is small */
+    double alone_slope;      /* the same where it is the only one: nobody else explores for it */
     double orthogonal_log;   /* factor of log(u / expected_u) in the square of what widens it */
     double expected_u;       /* u up to here is that of rounds that teach all directions alike: no widening */
     double orthogonal_expected_u; /* beyond this u the orthogonal estimate's width grows with u itself */
     double fixed_slope;         /* if positive: f(h) = fixed_slope h, in units of reward, for the ablation */
     double highest_probability; /* of the better arm of a pair */
 
-    /* ---- the contest of the two estimates (contest.h); evidence is half a difference of squared errors, in
-     * units of the residual variance ---- */
+    /* The orthogonal regression's baseline is clipped to the range of all rewards, this many times that range beyond either
+     * end. It is still known before the draw, and a wild estimate cannot feed on itself. */
+    double baseline_room;
+
+    /* ---- the contest of the two estimates (contest.h); evidence is half a difference of squared errors, in units of
+     * the residual variance ---- */
 
     double contest_coins; /* coins for each dimension before it begins */
     double contest_share; /* of the difference of squared errors: 1/2, as in a log-likelihood */
@@ -76,8 +98,12 @@ struct gbose__tuning {
     /* Evidence at which the orthogonal estimate begins to choose; it does until there is none. */
     double contest_high;
     double contest_least; /* the full estimate cannot earn more credit than this */
-    double contest_most;  /* nor lose more than this */
-    double coin_memory;   /* of the mean squared residual of coins, the contest's unit */
+    double contest_most;
+
+    /* Scores of the orthogonal estimate that are apart by more than this many times the range of all rewards cannot be true:
+     * the full estimate chooses until they have come to their senses. */
+    double contest_absurd;
+    double coin_memory; /* of the mean squared residual of coins, the contest's unit */
 
     /* ---- the diagnosis (diagnosis.h): conventions, which no decision depends on ---- */
 
@@ -99,24 +125,35 @@ static const struct gbose__tuning gbose__tuning_default = {
     .loss_memory = 0.98,
     .lead_factor = 1.05,
     .settle_rounds = 5,
+    .flexible_settle = 40,
+    .flexible_trial = 500,
+    .flexible_lead_rest = 4,
+    .flexible_rest = 8,
+    .reaction_errors = 2.5,
     .reaction_limit = 2,
 
-    .scale_memory = 0.98,
-    .scale_long_memory = 0.99,
+    .scale_memory = {0.98, 0.99, 0.999, 0.9999},
     .scale_clip = 16,
     .scale_room = 2,
     .first_rounds = 10,
+    .ties_memory = 0.99,
+    .rare_ties = 0.1,
+    .enough_residuals = 15,
+    .worth_ratio = 200,
+    .worth_limit = 1e8,
     .surprise_limit = 4,
 
     .full_slope = 0.5,
     .ramp = 4,
     .ramp_least = 0.1,
-    .orthogonal_slope = 0.3,
+    .orthogonal_slope = 0.35,
+    .alone_slope = 0.6,
     .orthogonal_log = 4,
     .expected_u = 2,
     .orthogonal_expected_u = 60,
     .fixed_slope = 0,
     .highest_probability = 0.95,
+    .baseline_room = 1,
 
     .contest_coins = 2,
     .contest_share = 0.5,
@@ -125,6 +162,7 @@ static const struct gbose__tuning gbose__tuning_default = {
     .contest_high = 1,
     .contest_least = -2,
     .contest_most = 50,
+    .contest_absurd = 2,
     .coin_memory = 0.999,
 
     .recent_memory = 0.98,

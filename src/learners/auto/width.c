@@ -9,11 +9,12 @@
 
 #define ROUNDING 1e-9 /* far more than an image's relative error */
 
-struct gbose__width gbose__width_of(const struct gbose__tuning *tuning, int full, double scale, double rounds,
-                                    double weights, size_t dim)
+struct gbose__width gbose__width_of(const struct gbose__tuning *tuning, enum gbose__chooser chooser,
+                                    double scale, double rounds, double weights, size_t dim)
 {
+    int full = chooser == GBOSE__FULL;
     struct gbose__width width = {tuning, full, tuning->fixed_slope, weights + 1, (double)dim};
-    double factor = tuning->orthogonal_slope;
+    double factor = chooser == GBOSE__ALONE ? tuning->alone_slope : tuning->orthogonal_slope;
 
     if (full) {
         double ramp = gbose__clip_below((rounds + 1) / (tuning->ramp * (double)dim), tuning->ramp_least);

@@ -4,8 +4,9 @@
  * weights) / dim, which is about 1 where rounds teach all directions alike, and rises with time where what is
  * played says nothing of this arm, and with the values of tuning.h,
  *
- *     full         f = 0.5 s_min h max(1, u / 2); smaller in the first rounds, when all is learned at once
- *     orthogonal   f = 0.3 s_min h sqrt(1 + 4 log+ (u / 2)) max(1, u / 60): from coins alone, u is larger
+ *     full         f = 0.5 s_min h max(1, u / 2); smaller in the first rounds, when everything is learned at once
+ *     orthogonal   f = 0.35 s_min h sqrt(1 + 4 log+ (u / 2)) max(1, u / 60): it learns from coins alone, so u
+ *                  is larger; 0.6 if there is no full estimate
  *
  * Of the arms left, the two farthest apart are played, the better one with probability Phi(lead / f) as in
  * Thompson sampling. */
@@ -24,12 +25,15 @@ struct gbose__width {
     double dim;
 };
 
+/* Whose width it is: of the full estimate, of the orthogonal one, or of that when there is no other. */
+enum gbose__chooser { GBOSE__FULL, GBOSE__ORTHOGONAL, GBOSE__ALONE };
+
 /* f from
  *   scale    s_min; infinite before the first residual
  *   rounds   learned
  *   weights  sum of the full estimate's weights, forgetting as the regressions do */
-struct gbose__width gbose__width_of(const struct gbose__tuning *tuning, int full, double scale, double rounds,
-                                    double weights, size_t dim);
+struct gbose__width gbose__width_of(const struct gbose__tuning *tuning, enum gbose__chooser chooser,
+                                    double scale, double rounds, double weights, size_t dim);
 
 double gbose__width_at(const struct gbose__width *width, double h);
 

@@ -1,0 +1,173 @@
+#include "learners/auto/offer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "gbose.h"
+#include "learners/auto/clip.h"
+
+#define COORDINATES GBOSE__OFFER_COORDINATES
+#define SAMPLE GBOSE__OFFER_SAMPLE
+#define ROOT_2 0x1.6a09e667f3bcdp0
+
+/* A coordinate must vary by more than this share of its size, which rounding would do too, and this share of its variance
+ * must be its own. */
+#define LEAST_VARIANCE 1e-18
+#define OWN_SHARE 0.05
+
+#define Z_MOST 4.0 /* standard deviations: beyond, a user is taken for one at the edge */
+
+enum { STATE_NUMBERS = sizeof(struct gbose__offer_state) / sizeof(double) };
+
+size_t gbose__offer_size(size_t dim)
+{
+    return STATE_NUMBERS + SAMPLE * dim;
+}
+
+void gbose__offer_view(struct gbose__offer *offer, size_t dim, double *at)
+{
+    offer->dim = dim;
+    offer->state = (struct gbose__offer_state *)at;
+    offer->sample = at + STATE_NUMBERS;
+}
+
+void gbose__offer_grow(const struct gbose__offer *to, const struct gbose__offer *from)
+{
+    *to->state = *from->state;
+    for (size_t i = 0; i < SAMPLE; i++)
+        memcpy(to->sample + i * to->dim, from->sample + i * from->dim, from->dim * sizeof(double));
+}
+
+int gbose__offer_is_sane(const struct gbose__offer *offer)
+{
+    const struct gbose__offer_state *state = offer->state;
+    int fine = state->seen >= 0 && state->seen <= SAMPLE && floor(state->seen) == state->seen;
+
+    fine &= state->count >= 0 && state->count <= COORDINATES && floor(state->count) == state->count;
+    for (size_t k = 0; fine && k < (size_t)state->count; k++)
+        fine &= state->coordinate[k] >= 0 && state->coordinate[k] < (double)offer->dim &&
+                floor(state->coordinate[k]) == state->coordinate[k] && state->deviation[k] > 0;
+    return fine;
+}
+
+void gbose__offer_mean(double *mean, const double *context, size_t n, size_t dim, size_t stride)
+{
+    memset(mean, 0, dim * sizeof *mean);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < dim; j++)
+            mean[j] += context[i * stride + j];
+    for (size_t j = 0; j < dim; j++)
+        mean[j] /= (double)n;
+}
+
+/* ---- the choice ---- */
+
+/* Make x what is left of it beside the orthonormal vectors before; the sum of its squares. */
+static double own_part(double *x, double (*basis)[SAMPLE], size_t count)
+{
+    double left = 0;
+
+    for (size_t k = 0; k < count; k++) {
+        double dot = 0;
+
+        for (size_t i = 0; i < SAMPLE; i++)
+            dot += x[i] * basis[k][i];
+        for (size_t i = 0; i < SAMPLE; i++)
+            x[i] -= dot * basis[k][i];
+    }
+    for (size_t i = 0; i < SAMPLE; i++)
+        left += x[i] * x[i];
+    return left;
+}
+
+static void choose(const struct gbose__offer *offer)
+{
+    struct gbose__offer_state *state = offer->state;
+    double basis[COORDINATES][SAMPLE];
+    size_t count = 0;
+
+    for (size_t j = 0; j < offer->dim && count < COORDINATES; j++) {
+        double *x = basis[count], mean = 0, sum = 0, left;
+
+        for (size_t i = 0; i < SAMPLE; i++)
+            mean += offer->sample[i * offer->dim + j] / SAMPLE;
+        for (size_t i = 0; i < SAMPLE; i++) {
+            x[i] = offer->sample[i * offer->dim + j] - mean;
+            sum += x[i] * x[i];
+        }
+        left = own_part(x, basis, count);
+        if (!(sum > LEAST_VARIANCE * SAMPLE * mean * mean) || !(left > OWN_SHARE * sum))
+            continue;
+        for (size_t i = 0; i < SAMPLE; i++)
+            x[i] /= sqrt(left);
+        state->coordinate[count] = (double)j;
+        state->mean[count] = mean;
+        state->deviation[count] = sqrt(sum / SAMPLE);
+        count++;
+    }
+    state->count = (double)count;
+}
+
+void gbose__offer_learn(const struct gbose__offer *offer, const double *mean)
+{
+    struct gbose__offer_state *state = offer->state;
+
+    if (!(state->seen < SAMPLE))
+        return;
+    memcpy(offer->sample + (size_t)state->seen * offer->dim, mean, offer->dim * sizeof *mean);
+    state->seen++;
+    if (state->seen == SAMPLE)
+        choose(offer);
+}
+
+/* ---- the features ---- */
+
+/* Sine and cosine of a number within Z_MOST, from arithmetic alone, so that they are the same bytes everywhere: their series
+ * at a quarter of it, and two doublings. Errors are below 1e-6. */
+static void sine_and_cosine(double *sine, double *cosine, double z)
+{
+    double y = z / 4, y2 = y * y;
+    double s = y * (1 - y2 / 6 * (1 - y2 / 20 * (1 - y2 / 42 * (1 - y2 / 72))));
+    double c = 1 - y2 / 2 * (1 - y2 / 12 * (1 - y2 / 30 * (1 - y2 / 56 * (1 - y2 / 90))));
+
+    for (int i = 0; i < 2; i++) {
+        double twice = 2 * s * c;
+
+        c = c * c - s * s;
+        s = twice;
+    }
+    *sine = s;
+    *cosine = c;
+}
+
+void gbose__offer_features(const struct gbose__offer *offer, double *features, const double *mean)
+{
+    const struct gbose__offer_state *state = offer->state;
+    double z[COORDINATES], sine[COORDINATES], cosine[COORDINATES], s[COORDINATES], c[COORDINATES];
+    size_t count = (size_t)state->count, n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double value = mean[(size_t)state->coordinate[i]];
+
+        z[i] = gbose__clip((value - state->mean[i]) / state->deviation[i], Z_MOST);
+        sine_and_cosine(&sine[i], &cosine[i], z[i]);
+        s[i] = ROOT_2 * sine[i];
+        c[i] = ROOT_2 * cosine[i];
+        features[n++] = z[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        features[n++] = (z[i] * z[i] - 1) / ROOT_2;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++)
+            features[n++] = z[i] * z[j];
+    for (int k = 0; k < 3; k++)
+        for (size_t i = 0; i < count && n + 2 <= GBOSE__OFFER_FEATURES; i++) {
+            double next = s[i] * cosine[i] + c[i] * sine[i]; /* of (k + 2) z */
+
+            features[n++] = s[i];
+            features[n++] = c[i];
+            c[i] = c[i] * cosine[i] - s[i] * sine[i];
+            s[i] = next;
+        }
+    memset(features + n, 0, (GBOSE__OFFER_FEATURES - n) * sizeof *features);
+}

@@ -1,0 +1,52 @@
+/* Features of what is on offer: functions of the mean of the arms' contexts, which holds who is asked, whatever the layout
+ * of the contexts is. They are known before the arm is drawn, and a tracker learns from them how the rewards of all arms depend
+ * on the user (tracker.h).
+ *
+ * The first rounds, tuning's offer_sample of them, are a sample of means. Then up to GBOSE__OFFER_COORDINATES coordinates are
+ * chosen for good, in the order of the contexts: those that vary, and that the ones before do not explain (the blocks
+ * of two arms often hold the same features). A coordinate, less its mean and over its standard deviation in the
+ * sample, is z. The features, as many as there is room for, are
+ *
+ *     z_i      (z_i^2 - 1) / sqrt 2      z_i z_j      sqrt 2 sin(k z_i), sqrt 2 cos(k z_i) for k = 1, 2, 3
+ *
+ * and zero before the choice. So no feature ever changes its meaning, and units do not matter. */
+#ifndef GBOSE_LEARNERS_AUTO_OFFER_H
+#define GBOSE_LEARNERS_AUTO_OFFER_H
+
+#include <stddef.h>
+
+#define GBOSE__OFFER_COORDINATES 6
+#define GBOSE__OFFER_SAMPLE 16
+#define GBOSE__OFFER_FEATURES 56
+
+/* Doubles, since they are saved; zeros at first. The sample follows: GBOSE__OFFER_SAMPLE rows of dim numbers. */
+struct gbose__offer_state {
+    double seen;  /* rounds in the sample */
+    double count; /* coordinates chosen */
+    double coordinate[GBOSE__OFFER_COORDINATES];
+    double mean[GBOSE__OFFER_COORDINATES];
+    double deviation[GBOSE__OFFER_COORDINATES];
+};
+
+struct gbose__offer {
+    size_t dim;
+    struct gbose__offer_state *state;
+    double *sample;
+};
+
+size_t gbose__offer_size(size_t dim);
+void gbose__offer_view(struct gbose__offer *offer, size_t dim, double *at);
+/* Copy one of a smaller dim into numbers that are zero. */
+void gbose__offer_grow(const struct gbose__offer *to, const struct gbose__offer *from);
+int gbose__offer_is_sane(const struct gbose__offer *offer);
+
+/* The mean of n contexts, rows of `stride` numbers. */
+void gbose__offer_mean(double *mean, const double *context, size_t n, size_t dim, size_t stride);
+
+/* GBOSE__OFFER_FEATURES numbers; `mean` has dim. */
+void gbose__offer_features(const struct gbose__offer *offer, double *features, const double *mean);
+
+/* A mean, while there are still some to be learned. */
+void gbose__offer_learn(const struct gbose__offer *offer, const double *mean);
+
+#endif
