@@ -35,9 +35,8 @@ def main(path):
         previous, loss = world.play(decision.arm)
         bandit.learn(decision.ticket, previous)
         regret.append(loss)
-    print(bandit.diagnose())
-    late = np.mean(regret[-len(regret) // 4 :])
-    print(f"lost a decision point: {np.mean(regret[: len(regret) // 4]):.3f} at first, {late:.3f} at last")
+    early, late = np.mean(regret[: len(regret) // 4]), np.mean(regret[-len(regret) // 4 :])
+    print(f"{bandit.diagnose()}\nlost a decision point: {early:.3f} at first, {late:.3f} at last")
 
     figure = Figure(figsize=(5.5, 3.8), layout="constrained")
     axes = figure.subplots()
@@ -51,7 +50,7 @@ def main(path):
     axes.set(title="effect of a suggestion on log steps", xlabel="day")
     axes.legend(frameon=False, fontsize="small")
     figure.savefig(path)
-    return bandit, np.mean(regret[: len(regret) // 4]), late
+    return bandit, early, late
 
 
 if __name__ == "__main__":

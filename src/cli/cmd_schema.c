@@ -78,29 +78,41 @@ static void print_schema(const gbose_schema *schema, const char *path)
         printf("  %-12sgbose-auto takes at most %d columns of the round\n", "note", MOST_ROUND);
 }
 
+/* A round that does not fit: the first few are shown. */
+static void show_wrong(uint64_t *wrong, uint64_t round, const gbose_error *err)
+{
+    if ((*wrong)++ >= MOST_WRONG)
+        return;
+    if (round)
+        printf("  %-12sround %llu: %s\n", "wrong", (unsigned long long)round, err->text);
+    else
+        printf("  %-12s%s\n", "wrong", err->text);
+}
+
 /* Read the whole log. Returns an exit code; `wrong` counts rounds that cannot be read or encoded. */
 static int read_log(struct gbose__rounds *log, struct schema_columns *columns, struct gbose__profile *profile,
                     uint64_t *wrong)
 {
     const struct gbose__round_features *f;
     gbose_error err;
-    int more;
+    int rc;
 
-    while ((more = gbose__rounds_next(log, &f, &err)) != 0) {
-        int rc = more < 0 ? more : gbose__profile_add(profile, &f->shared, f->actions, f->n_arms);
-
-        if (rc == GBOSE_ENOMEM)
-            snprintf(err.text, sizeof err.text, "%s", gbose_strerror(GBOSE_ENOMEM));
-        if (!rc || more == 1)
-            rc = rc ? rc : schema_columns_add(columns, &f->shared, f->actions, f->n_arms, &err);
-        if (rc == GBOSE_ENOMEM || (more < 0 && rc != GBOSE_EINVAL))
-            return complain("", &err);
-        if (rc && (*wrong)++ < MOST_WRONG) {
-            if (more == 1)
-                printf("  %-12sround %llu: %s\n", "wrong", (unsigned long long)profile->rounds, err.text);
-            else
-                printf("  %-12s%s\n", "wrong", err.text);
+    while ((rc = gbose__rounds_next(log, &f, &err)) != 0) {
+        if (rc == GBOSE_EINVAL) {
+            show_wrong(wrong, 0, &err); /* the text has the line */
+            continue;
         }
+        if (rc < 0)
+            return complain("", &err);
+        if (gbose__profile_add(profile, &f->shared, f->actions, f->n_arms)) {
+            fprintf(stderr, "gbose: out of memory\n");
+            return EXIT_BROKEN;
+        }
+        rc = schema_columns_add(columns, &f->shared, f->actions, f->n_arms, &err);
+        if (rc == GBOSE_ENOMEM)
+            return complain("", &err);
+        if (rc)
+            show_wrong(wrong, profile->rounds, &err);
     }
     return EXIT_FINE;
 }

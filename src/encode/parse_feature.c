@@ -208,86 +208,91 @@ static int index_values(struct parser *p, struct gbose__schema_feature *f)
 
 /* ---- the whole line ---- */
 
-/* What stands behind the type and is not NAME=VALUE: a length, a period, `log`, or a value. The token is behind it. */
-static int take_bare(struct parser *p, struct gbose__schema_feature *f, uint32_t *room, int first)
-{
-    int rc;
+/* What of a line has been read behind its type. */
+struct rest {
+    unsigned seen;                                         /* options, a bit each */
+    uint32_t room;                                         /* for listed values */
+    enum { BEHIND_NOTHING, BEHIND_BARE, BEHIND_COMMA } at; /* the last thing that was no option */
+};
 
-    if (f->type == TYPE_NUMBER && !strcmp(p->word, "log") && !f->logarithm) {
+static int lists_values(const struct gbose__schema_feature *f)
+{
+    return f->type == TYPE_CATEGORY || f->type == TYPE_SET;
+}
+
+static int unexpected(struct parser *p, const struct gbose__schema_feature *f, const char *what)
+{
+    return gbose__parse_fail(p, p->line, "'%.40s' is not expected here; such a line looks like: %.60s %s",
+                             what, f->name, types[f->type].example);
+}
+
+/* NAME=VALUE; the token is the '='. */
+static int read_option(struct parser *p, struct gbose__schema_feature *f, struct rest *rest, const char *name)
+{
+    int line = p->line, rc;
+
+    if (rest->at == BEHIND_COMMA)
+        return gbose__parse_fail(p, line, "a value is missing between ',' and '%.40s='", name);
+    rc = gbose__parse_next(p);
+    if (!rc && p->token != TOKEN_WORD && p->token != TOKEN_QUOTED)
+        rc = gbose__parse_fail(p, line, "option '%.40s=' has no value", name);
+    if (!rc)
+        rc = set_option(p, f, name, &rest->seen);
+    return rc ? rc : gbose__parse_next(p);
+}
+
+/* What is not NAME=VALUE: a length, a period, `log`, or a value of a list with the comma behind it. */
+static int read_bare(struct parser *p, struct gbose__schema_feature *f, struct rest *rest)
+{
+    int rc = GBOSE_OK, first = rest->at == BEHIND_NOTHING;
+
+    if (lists_values(f) && rest->at == BEHIND_BARE)
+        return gbose__parse_fail(p, p->line, "values have commas between them; there is none before '%.40s'",
+                                 p->word);
+    if (lists_values(f))
+        rc = add_value(p, f, &rest->room);
+    else if (f->type == TYPE_NUMBER && !strcmp(p->word, "log") && !f->logarithm)
         f->logarithm = 1;
-        return gbose__parse_next(p);
-    }
-    if (f->type == TYPE_CATEGORY || f->type == TYPE_SET) {
-        rc = add_value(p, f, room);
-        return rc ? rc : gbose__parse_next(p);
-    }
-    if (f->type == TYPE_VECTOR && first)
+    else if (f->type == TYPE_VECTOR && first)
         rc = read_count(p, &f->length, "the length of a vector", 1);
     else if (f->type == TYPE_CYCLE && first)
         rc = read_number(p, &f->period, "the period of a cycle", 1e-100, 1e100);
     else
-        return gbose__parse_fail(p, p->line, "'%.40s' is not expected here; such a line looks like: %.60s %s",
-                                 p->word, f->name, types[f->type].example);
-    return rc ? rc : gbose__parse_next(p);
+        rc = unexpected(p, f, p->word);
+    if (!rc)
+        rc = gbose__parse_next(p);
+    rest->at = BEHIND_BARE;
+    if (!rc && lists_values(f) && p->token == TOKEN_COMMA) {
+        rest->at = BEHIND_COMMA;
+        rc = gbose__parse_next(p);
+    }
+    return rc;
 }
 
 static int read_rest(struct parser *p, struct gbose__schema_feature *f)
 {
-    char word[GBOSE__MAX_NAME + 1];
-    uint32_t room = 0;
-    unsigned seen = 0;
-    int rc, first = 1, value_wanted = 0, may_list = f->type == TYPE_CATEGORY || f->type == TYPE_SET;
-    int after_value = 0; /* a further value needs a comma first */
+    struct rest rest = {0, 0, BEHIND_NOTHING};
+    int rc = GBOSE_OK;
 
-    while (p->token == TOKEN_WORD || p->token == TOKEN_QUOTED) {
-        struct parser behind = *p;
-        int quoted = p->token == TOKEN_QUOTED;
+    while (!rc && (p->token == TOKEN_WORD || p->token == TOKEN_QUOTED)) {
+        struct parser ahead = *p; /* whether a word is an option's name shows behind it */
 
-        strcpy(word, p->word);
-        rc = gbose__parse_next(&behind);
-        if (rc)
-            return rc;
-        if (!quoted && behind.token == TOKEN_EQUALS) {
-            if (value_wanted)
-                return gbose__parse_fail(p, p->line, "a value is missing between ',' and '%.40s='", word);
-            *p = behind;
-            rc = gbose__parse_next(p);
-            if (!rc && p->token != TOKEN_WORD && p->token != TOKEN_QUOTED)
-                rc = gbose__parse_fail(p, behind.line, "option '%.40s=' has no value", word);
-            if (!rc)
-                rc = set_option(p, f, word, &seen);
-            if (!rc)
-                rc = gbose__parse_next(p);
-            if (rc)
-                return rc;
-            continue;
-        }
-        if (may_list && after_value)
-            return gbose__parse_fail(p, p->line,
-                                     "values have commas between them; there is none before '%.40s'", word);
-        rc = take_bare(p, f, &room, first);
-        if (rc)
-            return rc;
-        first = 0;
-        value_wanted = 0;
-        after_value = 1;
-        if (may_list && p->token == TOKEN_COMMA) {
-            value_wanted = 1;
-            after_value = 0;
-            rc = gbose__parse_next(p);
-            if (rc)
-                return rc;
+        rc = gbose__parse_next(&ahead);
+        if (!rc && p->token == TOKEN_WORD && ahead.token == TOKEN_EQUALS) {
+            char name[GBOSE__MAX_NAME + 1];
+
+            strcpy(name, p->word);
+            *p = ahead;
+            rc = read_option(p, f, &rest, name);
+        } else if (!rc) {
+            rc = read_bare(p, f, &rest);
         }
     }
-    if (value_wanted)
-        return gbose__parse_fail(p, p->line, "a value is missing behind ','");
-    if (p->token != TOKEN_LINE && p->token != TOKEN_END)
-        return gbose__parse_fail(p, p->line, "'%c' is not expected here; such a line looks like: %.60s %s",
-                                 p->token == TOKEN_COMMA    ? ','
-                                 : p->token == TOKEN_EQUALS ? '='
-                                                            : '*',
-                                 f->name, types[f->type].example);
-    return GBOSE_OK;
+    if (!rc && rest.at == BEHIND_COMMA)
+        rc = gbose__parse_fail(p, p->line, "a value is missing behind ','");
+    if (!rc && p->token != TOKEN_LINE && p->token != TOKEN_END)
+        rc = unexpected(p, f, p->token == TOKEN_COMMA ? "," : p->token == TOKEN_EQUALS ? "=" : "*");
+    return rc;
 }
 
 /* What the line must have said. */
