@@ -259,8 +259,10 @@ def evaluate(
     True
     """
     named = _named(policies)
-    named += [(spec, spec) for spec in learners]
-    live: dict[int, Bandit | None] = {i: None for i, (_, spec) in enumerate(named) if i >= len(named) - len(list(learners))}
+    live: dict[int, Bandit | None] = {}
+    for spec in learners:
+        live[len(named)] = None
+        named.append((spec, spec))
     if not named:
         raise Error("no policy is asked about")
     options = ffi.new("gbose_evaluation_options *", lib.gbose_evaluation_defaults())
