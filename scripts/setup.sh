@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Install what is missing on Debian and Ubuntu. When nothing is missing this only looks, on any system.
-# Usage: scripts/setup.sh run|study|serve|test|full|bench
+# Usage: scripts/setup.sh run|study|serve|test|full|bench|package
 #   run    to build gbose        study  to draw figures too      bench  to measure it beside others
 #   test   to test it            full   and with the long tests: other machines under emulation
-#   serve  the page of the service with its charts
+#   serve  the page of the service with its charts               package  to make a Debian package
 set -euo pipefail
 what=${1-run}
 
@@ -96,7 +96,12 @@ if for_any test full; then
     need zsh command -v zsh
     need fish command -v fish
 fi
+if for_any full package; then
+    need dpkg-dev command -v dpkg-shlibdeps
+    need file command -v file
+fi
 if for_any full; then
+    need debootstrap command -v debootstrap
     for machine in aarch64 s390x powerpc64 i686; do
         need "gcc-$machine-linux-gnu" command -v "$machine-linux-gnu-gcc"
     done
@@ -108,7 +113,7 @@ if for_any full; then
 fi
 # The page of gbose serve draws its charts with uPlot; its tests drive a browser and Personalizer's own clients.
 npm=(uplot@1.6.32)
-if for_any serve test full; then
+if for_any serve test full package; then
     need npm command -v npm
 fi
 if for_any test full; then
@@ -130,7 +135,7 @@ if for_any test full; then
 fi
 
 # npm's packages go into build/npm, and are looked for there by CMake and the tests.
-if for_any serve test full; then
+if for_any serve test full package; then
     here=$(cd "$(dirname "$0")/.." && pwd)/build/npm
     absent=()
     for package in "${npm[@]}"; do
