@@ -1,7 +1,7 @@
 """The service under load, beside bare libmicrohttpd that echoes the same bodies: ./run bench serve [SECONDS]
 
 All of it in one run, in turn, so that noise hits all alike: requests of 10 arms with 18 features, by wrk, on this machine. Ratios are
-what to read; requests a second depend on the machine and its disk.
+what to read; requests a second depend on the machine, its disk and what else it does. CPU us is processor time of the server for a request.
 """
 
 import json
@@ -39,6 +39,13 @@ def load(port, path, script, connections):
     unit = {"us": 1e-3, "ms": 1, "s": 1e3}
     time_of = {p: float(v) * unit[u] for p, v, u in re.findall(r"^ +(50|99)% +([\d.]+)(us|ms|s)$", said, re.M)}
     return float(re.search(r"Requests/sec: +([\d.]+)", said)[1]), time_of["50"], time_of["99"]
+
+
+def cpu(process):
+    """Seconds of processor time that a process has used."""
+    with open(f"/proc/{process.pid}/stat") as text:
+        fields = text.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def wait_for(port):
@@ -89,19 +96,25 @@ def main():
         for name in ("full", "relaxed"):
             call(8802, "PUT", f"/v1/bandits/{name}", json.dumps({"dim": FEATURES, "spec": "gbose-auto", "durability": name, "wait": "1h"}))
             train(8802, name)
-        contenders = [("echo", 8801, "/"), ("durable", 8802, "/v1/bandits/full/decide"), ("relaxed", 8802, "/v1/bandits/relaxed/decide")]
+        contenders = [
+            ("echo", echo, 8801, "/"),
+            ("durable", serve, 8802, "/v1/bandits/full/decide"),
+            ("relaxed", serve, 8802, "/v1/bandits/relaxed/decide"),
+        ]
         print(f"POST of {len(body())} bytes, {ARMS} arms x {FEATURES} features, {SECONDS} s x {TURNS}, {threads} threads, wrk on the same cores")
-        print(f"{'connections':>11} {'':10} {'requests/s':>10} {'of echo':>8} {'median ms':>10} {'p99 ms':>8} {'p99/median':>10}")
+        print(f"{'connections':>11} {'':10} {'requests/s':>10} {'of echo':>8} {'CPU us':>7} {'median ms':>10} {'p99 ms':>8} {'p99/median':>10}")
         for connections in CONNECTIONS:
-            runs = {name: [] for name, _, _ in contenders}
+            runs = {name: [] for name, *_ in contenders}
             for _ in range(TURNS):
-                for name, port, path in contenders:
-                    runs[name].append(load(port, path, script, connections))
+                for name, process, port, path in contenders:
+                    before = cpu(process)
+                    got = load(port, path, script, connections)
+                    runs[name].append((*got, (cpu(process) - before) / (got[0] * SECONDS) * 1e6))
                     time.sleep(0.5)
             base = statistics.median(r[0] for r in runs["echo"])
-            for name, _, _ in contenders:
-                rate, half, most = (statistics.median(r[i] for r in runs[name]) for i in range(3))
-                print(f"{connections:>11} {name:10} {rate:>10.0f} {rate / base:>8.0%} {half:>10.2f} {most:>8.2f} {most / half:>10.1f}")
+            for name, *_ in contenders:
+                rate, half, most, used = (statistics.median(r[i] for r in runs[name]) for i in range(4))
+                print(f"{connections:>11} {name:10} {rate:>10.0f} {rate / base:>8.0%} {used:>7.1f} {half:>10.2f} {most:>8.2f} {most / half:>10.1f}")
         with open(f"/proc/{serve.pid}/statm") as text:
             print(f"resident memory of the service at the end: {int(text.read().split()[1]) * 4 / 1024:.0f} MB")
     finally:

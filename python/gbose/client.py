@@ -49,7 +49,7 @@ class Client:
         """One bandit of it, whether it is there or not."""
         return RemoteBandit(self, name)
 
-    def bandits(self) -> List[Dict[str, Any]]:
+    def bandits(self) -> Any:
         """All bandits, with settings and counts."""
         return self.call("GET", "/v1/bandits")["bandits"]
 
@@ -61,7 +61,7 @@ class Client:
             self._local.connection = None
 
     def _connection(self) -> http.client.HTTPConnection:
-        connection = getattr(self._local, "connection", None)
+        connection: Optional[http.client.HTTPConnection] = getattr(self._local, "connection", None)
         if connection is None:
             kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
             connection = kind(self._parts.hostname or "", self._parts.port, timeout=self._timeout)
@@ -120,36 +120,36 @@ class RemoteBandit:
         self.client, self.name = client, name
         self._path = f"/v1/bandits/{quote(name, safe='')}"
 
-    def make(self, **settings: Any) -> Dict[str, Any]:
+    def make(self, **settings: Any) -> Any:
         """Make it, or change its settings: spec, schema or dim, wait, default_reward, ..."""
         return self.client.call("PUT", self._path, settings)
 
-    def show(self) -> Dict[str, Any]:
+    def show(self) -> Any:
         """Its settings and counts."""
         return self.client.call("GET", self._path)
 
-    def decide(self, **request: Any) -> Dict[str, Any]:
+    def decide(self, **request: Any) -> Any:
         """An arm: decide(contexts=[[...], ...]) or decide(user={...}, round={...}, arms=[{...}, ...]); event, unit, exclude, defer."""
         return self.client.call("POST", self._path + "/decide", request, again="event" in request)
 
-    def decide_many(self, requests: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    def decide_many(self, requests: List[Dict[str, Any]]) -> Any:
         """Up to 1,000 decisions; all of them are made, or none is."""
         return self.client.call("POST", self._path + "/decide", requests, again=all("event" in r for r in requests))
 
-    def reward(self, event: str, reward: Optional[float] = None, *, id: Optional[str] = None, final: bool = False) -> Dict[str, Any]:
+    def reward(self, event: str, reward: Optional[float] = None, *, id: Optional[str] = None, final: bool = False) -> Any:
         """A reward of an event. `id` tells several apart; `final` closes the event, with or without a reward."""
         body = {"event": event, "reward": reward, "id": id, "final": final}
         return self.client.call("POST", self._path + "/rewards", {k: v for k, v in body.items() if v is not None})
 
-    def reward_many(self, rewards: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    def reward_many(self, rewards: List[Dict[str, Any]]) -> Any:
         """Up to 1,000 rewards; each has its own result."""
         return self.client.call("POST", self._path + "/rewards", rewards)
 
-    def activate(self, event: str) -> Dict[str, Any]:
+    def activate(self, event: str) -> Any:
         """Say that a deferred decision was used."""
         return self.client.call("POST", self._path + "/activate", {"event": event})
 
-    def why(self, event: str, recompute: bool = False) -> Dict[str, Any]:
+    def why(self, event: str, recompute: bool = False) -> Any:
         """An event: features, probabilities, model, rewards; and decided again, if `recompute` says so."""
         return self.client.call("GET", f"{self._path}/events/{quote(event, safe='')}{'?recompute=1' if recompute else ''}")
 
@@ -157,14 +157,14 @@ class RemoteBandit:
         """All events, in the order of decision."""
         return self.client.lines(self._path + "/log")
 
-    def evaluation(self) -> Dict[str, Any]:
+    def evaluation(self) -> Any:
         """What the base arm and chance would have earned instead."""
         return self.client.call("GET", self._path + "/evaluation")
 
-    def effects(self) -> List[Dict[str, Any]]:
+    def effects(self) -> Any:
         """What features do to the reward, with intervals."""
         return self.client.call("GET", self._path + "/effects")["effects"]
 
-    def erase(self, unit: str) -> Dict[str, Any]:
+    def erase(self, unit: str) -> Any:
         """Erase all events of a unit, and learn again without them."""
         return self.client.call("DELETE", f"{self._path}/units/{quote(unit, safe='')}")

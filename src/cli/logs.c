@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/store_log.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "io/lines.h"
@@ -171,8 +172,14 @@ static int each_of(struct logs *logs, const char *path,
     struct gbose__log *log;
     const struct gbose__record *r;
     gbose_error err;
-    int rc = gbose__log_open(&log, path, &logs->set, &err), exit_code = EXIT_FINE;
+    struct store_log store = {.path = path};
+    int rc, exit_code = store_log_begin(&store, logs->command);
 
+    if (exit_code)
+        return exit_code;
+    rc = gbose__log_open(&log, store.path, &logs->set, &err);
+    if (rc)
+        store_log_end(&store, logs->command);
     if (rc) {
         fprintf(stderr, "gbose %s: %s\n", logs->command, err.text);
         return rc == GBOSE_ENOMEM ? EXIT_BROKEN : EXIT_USAGE;
@@ -197,7 +204,8 @@ static int each_of(struct logs *logs, const char *path,
             logs->first_bad = err;
     }
     gbose__log_close(log);
-    return exit_code;
+    rc = store_log_end(&store, logs->command);
+    return exit_code ? exit_code : rc;
 }
 
 int logs_each(struct logs *logs, int (*take)(void *user, const struct gbose__record *r, gbose_error *err),

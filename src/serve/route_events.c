@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/error.h"
+
 #define LOG_PIECE 32 /* events read at a time */
 
 /* ---- an event as JSON ---- */
@@ -441,4 +443,55 @@ void gbose__route_log(struct gbose__exchange *x, const struct gbose__route_args 
     x->more = more_log;
     x->more_context = s;
     x->more_done = log_done;
+}
+
+/* ---- the log without a service ---- */
+
+/* The bandit of that name, or the only one. NULL with an error. */
+static struct gbose__bandit *bandit_of(struct gbose__service *service, const char *name, gbose_error *err)
+{
+    struct gbose__bandit *b = name ? gbose__registry_find(service, name) : NULL;
+
+    if (!name && service->registry.n == 1) {
+        b = service->registry.all;
+        atomic_fetch_add(&b->references, 1);
+    }
+    if (!b && name)
+        gbose__fail(err, GBOSE__EABSENT, "there is no bandit '%s' in this store", name);
+    else if (!b)
+        gbose__fail(err, GBOSE__EABSENT, "this store has %zu bandits: say which, as DATA:BANDIT",
+                    service->registry.n);
+    return b;
+}
+
+int gbose__events_export(struct gbose__store *store, const char *bandit,
+                         int (*put)(void *context, const char *text, size_t size), void *context,
+                         gbose_error *err)
+{
+    struct gbose__service service = {.store = store};
+    struct stream s = {.to = INT64_MAX};
+    int rc;
+
+    pthread_rwlock_init(&service.registry.lock, NULL);
+    rc = gbose__registry_load(&service, err);
+    s.desk = rc ? NULL : gbose__desk_new(&service);
+    s.bandit = s.desk ? bandit_of(&service, bandit, err) : NULL;
+    if (!rc && !s.bandit)
+        rc = s.desk ? GBOSE__EABSENT : gbose__no_memory(err);
+    while (!rc && !s.end) {
+        s.seen = 0;
+        gbose__text_reset(&s.text);
+        rc = s.desk->view->events(s.desk->view, s.bandit->id, s.next, LOG_PIECE, 0, add_line, &s, err);
+        s.end |= s.seen < LOG_PIECE;
+        if (!rc && s.text.bad)
+            rc = gbose__no_memory(err);
+        if (!rc && s.text.size && put(context, s.text.at, s.text.size))
+            break; /* the reader has had enough */
+    }
+    gbose__text_clear(&s.text);
+    gbose__bandit_release(s.bandit);
+    gbose__desk_free(s.desk);
+    gbose__registry_clear(&service);
+    pthread_rwlock_destroy(&service.registry.lock);
+    return rc;
 }

@@ -382,6 +382,12 @@ void gbose__bandit_make(struct gbose__exchange *x, const char *name, const struc
                         struct gbose__generation *generation, void (*finish)(struct gbose__exchange *x));
 void gbose__bandit_write(struct gbose__text *out, struct gbose__bandit *bandit, struct gbose__desk *desk);
 
+/* The log of a store that is opened beside whoever has it, piece by piece, until `put` says no. `bandit` may be NULL when there is
+ * only one. GBOSE_OK or an error. */
+int gbose__events_export(struct gbose__store *store, const char *bandit,
+                         int (*put)(void *context, const char *text, size_t size), void *context,
+                         gbose_error *err);
+
 /* ---- keys.c ---- */
 
 int gbose__keys_load(struct gbose__service *service, gbose_error *err);

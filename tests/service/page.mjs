@@ -6,12 +6,13 @@ const require = createRequire(process.env.GBOSE_NPM + "/");
 const { chromium } = require("playwright-core");
 const [address, screenshots] = process.argv.slice(2);
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await chromium.launch({ timeout: 90000, executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 const problems = [];
 
 async function open(options, path = "/") {
   const context = await browser.newContext(options);
   const page = await context.newPage();
+  page.setDefaultTimeout(90000); // a busy machine is slow, not wrong
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("console", (message) => message.type() === "error" && !message.text().includes("401") && problems.push(message.text()));
   page.on("request", (request) => {

@@ -364,9 +364,14 @@ def test_evaluation_effects_and_history(api):
     assert len(api.get(path + "/diagnosis")["says"]) == 4
 
 
-def test_the_log_has_every_event(api):
-    make(api)
+def test_the_log_has_every_event(server, api):
+    make(api, spec="gbose:floor=0.3")
     play(api, 250)
+    for path in (server.data, server.data + ":news"):  # the command reads the store as a file, while it is served
+        assert gbose("log", "check", path).splitlines()[0].split() == ["decisions", "250"]
+    with pytest.raises(RuntimeError, match="no bandit 'nws'"):
+        gbose("log", "check", server.data + ":nws")
+    assert "is worse than logged" in gbose("evaluate", server.data, "--policy", "logged", "uniform")
     status, data, headers = api.raw("GET", "/v1/bandits/news/log")
     lines = [json.loads(line) for line in data.splitlines()]
     assert status == 200 and "ndjson" in headers["Content-Type"]

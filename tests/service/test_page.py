@@ -23,7 +23,7 @@ def node(script, *words):
         ["node", HERE / script, *map(str, words)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         env={**os.environ, "GBOSE_NPM": str(NPM), "CHROMIUM": CHROMIUM},
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -77,7 +77,7 @@ def test_personalizers_calls_learn(server, api):
     actions = [{"id": i, "features": [{"taste": t}]} for i, t in (("a", "sweet"), ("b", "salty"))]
     good = 0
     api.raw("POST", "/personalizer/v1.0/rank", '{"actions": [{"id": "a"}]}')
-    api.put("/v1/bandits/personalizer", {"wait": "20ms"})
+    api.put("/v1/bandits/personalizer", {"wait": "500ms"})
     for turn in range(600):
         hour = rng.choice(["morning", "evening"])
         got = api.post("/personalizer/v1.0/rank", {"contextFeatures": [{"hour": hour}], "actions": actions})
