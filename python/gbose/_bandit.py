@@ -197,7 +197,7 @@ class Diagnosis(NamedTuple):
     """What gbose-auto has found out: see docs/learners/gbose-auto.md. `plain` is a linear learner with an intercept."""
 
     rounds: int  # rewards that all this rests on
-    baseline: float  # the shift v of late
+    baseline: float  # the recent shift v
     drift: float  # by how much it moves in a round
     residual: float  # root mean square of what the baseline leaves
     removed: float  # share of the variance that the baseline removes
@@ -207,7 +207,7 @@ class Diagnosis(NamedTuple):
     full: bool  # which estimate chooses now: that of all rounds, or the orthogonal one
     hausman: float  # size of the plain estimate's error in the effects that coins have shown
     df: float  # its mean if a plain linear learner is right
-    p_value: float  # probability that it is ever as large then
+    p_value: float  # anytime-valid: may be looked at as often as one likes
     misled: bool  # is a plain linear learner misled here (p_value at most 0.05)?
     bias: float  # by how much: root mean square over the arms played of the error of its estimate
     bias_noise: float  # what noise alone would make of `bias`
