@@ -153,7 +153,7 @@ void gbose__findings_say(FILE *to, const struct gbose__study *s, const struct gb
 
 /* ---- words ---- */
 
-static int of_paper(const struct gbose__plan *plan)
+int gbose__findings_of_paper(const struct gbose__plan *plan)
 {
     struct gbose__printed_cell cell;
 
@@ -186,7 +186,7 @@ void gbose__findings_define(FILE *to, const struct gbose__plan *plan, const char
     SAY("Regret: how much more the best arm of each round would have brought on average, summed over the "
         "rounds. Less "
         "is better.");
-    if (of_paper(plan)) {
+    if (gbose__findings_of_paper(plan)) {
         SAY("N is the number of arms and d the number of features that describe one. v(t) is a shift that "
             "all arms of "
             "round t share, in three forms: %s %s; %s %s; %s %s.",

@@ -17,4 +17,7 @@ void gbose__findings_say(FILE *to, const struct gbose__study *s, const struct gb
 void gbose__findings_define(FILE *to, const struct gbose__plan *plan, const char *before, const char *after,
                             void (*text)(FILE *to, const char *text));
 
+/* Are all worlds of the study the paper's? */
+int gbose__findings_of_paper(const struct gbose__plan *plan);
+
 #endif

@@ -167,7 +167,7 @@ void gbose__tables_explain(FILE *to, const struct gbose__plan *plan, int details
         fputs(after, to);
     }
     for (size_t l = 0; l < plan->n_learners; l++)
-        if (gbose__tables_is_own(plan, l) && gbose__tables_any_printed(plan)) {
+        if (gbose__tables_is_own(plan, l) && gbose__findings_of_paper(plan)) {
             snprintf(line, sizeof line,
                      "%s is not of the paper: nothing is printed for it. It has no parameter, so nothing was "
                      "chosen "
