@@ -223,7 +223,9 @@ def test_a_bandit_with_a_schema(rng):
     assert bandit.dim == SCHEMA.dim and bandit.round_features == SCHEMA.round and bandit.schema is SCHEMA
     chosen = [action["topic"] for action, _ in play(bandit, rng, 1500)]
     assert chosen[-300:].count("sports") > 200
-    coef = bandit.coef
+    trial = gbose.Bandit("uniform:intercept=1", schema=SCHEMA, seed=2)  # explores for ever, so that signs can be told
+    list(play(trial, rng, 1500))
+    coef = trial.coef
     assert coef.columns == SCHEMA.columns and coef["action.price"] < 0
     assert coef["action.price"] == coef[SCHEMA.columns.index("action.price")] == coef.to_dict()["action.price"]
     assert type(coef + 1) is np.ndarray and type(coef @ coef) is np.float64 and "action.price " in repr(coef)

@@ -14,6 +14,7 @@ enum gbose__purpose {
     GBOSE__DRAW = 1,   /* which arm */
     GBOSE__SCORES = 2, /* samples of the arms' scores */
     GBOSE__RIVAL = 3,  /* action-ts: which arm stood against the base arm */
+    GBOSE__TIE = 4,    /* which of several pairs that are equally far apart */
     GBOSE__WORLD = 64
 };
 

@@ -63,20 +63,15 @@ size_t gbose__survivors_find(const gbose *g, const struct gbose__input *in, stru
 /* Far more than rounding, far less than what matters. */
 #define TIE 1e-9
 
-/* Lengthen every image by a share of TIE that is as good as random, but a function of seed and contexts alone: who asks
- * again for the probabilities of the same round, to learn from a log, must get the same. Of the contexts only the
- * digits count, so that units do not matter. */
+/* Lengthen every image by a random share of TIE. The numbers come from one of the decision's own, by the steps of a
+ * Weyl sequence and a multiplication: what they decide needs no better ones. */
 static void break_ties(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
 {
-    uint64_t state = g->seed;
+    struct gbose__rng rng;
+    uint64_t state;
 
-    for (size_t i = 0; i < in->n * in->stride; i++) {
-        uint64_t bits;
-
-        memcpy(&bits, in->context + i, sizeof bits);
-        state = (state ^ (bits & ((UINT64_C(1) << 52) - 1))) * UINT64_C(0xd6e8feb86659fd93);
-        state ^= state >> 32;
-    }
+    gbose__round_rng(g, round, &rng, GBOSE__TIE);
+    state = gbose__rng_u64(&rng);
     for (size_t a = 0; a < round->n_live; a++) {
         double *image = round->image + round->live[a] * in->stride, grow;
         uint64_t z;
