@@ -342,9 +342,9 @@ typedef struct {
     int misled;        /* 1: p_value is at most 0.05: a plain linear learner is misled here */
     double bias;       /* by how much: root mean square over the arms played of the error of its estimate */
     double bias_noise; /* what noise alone would make of `bias` */
-    uint64_t coins;      /* rounds with a random choice among those learned */
-    double evidence;     /* that the full estimate predicts coins worse; from 1 on the orthogonal one chooses */
-    double scale;        /* the least that the residuals' root mean square has been for long; 0: not known */
+    uint64_t coins;    /* rounds with a random choice among those learned */
+    double evidence;   /* that the full estimate predicts coins worse; from 1 on the orthogonal one chooses */
+    double scale;      /* the least that the residuals' root mean square has been for long; 0: not known */
     double scale_recent; /* and what it is now, over about 50 rounds */
     const char *advice;  /* in words, if something keeps it from learning; "" otherwise; static memory */
 } gbose_diagnosis;

@@ -196,7 +196,8 @@ static void estimates_by_name(void **state)
 
         gbose__world_next(w);
         assert_int_equal(gbose_decide(g, &d, w->contexts, w->n_arms), GBOSE_OK);
-        assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size, gbose__world_play(w, d.arm, NULL)), GBOSE_OK);
+        assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size, gbose__world_play(w, d.arm, NULL)),
+                         GBOSE_OK);
     }
     assert_ptr_equal(gbose_coef_of(g, "orthogonal"), gbose_coef(g));
     for (size_t j = 0; j < w->dim; j++) {
