@@ -1,5 +1,6 @@
-/* The same rounds as a good C programmer writes them on a BLAS: the inverse of B, updated by rank one (Sherman and
- * Morrison), and the Gram matrix of the arms in its metric. No tickets, no checks, nothing saved.
+/* The same rounds as a good C programmer writes them on a BLAS: the inverse of B, updated by rank one
+ * (Sherman and Morrison), and the Gram matrix of the arms in its metric. No tickets, no checks, nothing
+ * saved.
  *
  *     gbose_bench_blas LIBRARY
  *

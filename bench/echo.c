@@ -1,4 +1,5 @@
-/* What HTTP alone costs: libmicrohttpd, as the service uses it, that sends every body back. Usage: gbose_bench_echo PORT THREADS */
+/* What HTTP alone costs: libmicrohttpd, as the service uses it, that sends every body back. Usage:
+ * gbose_bench_echo PORT THREADS */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

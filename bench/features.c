@@ -1,5 +1,5 @@
-/* What encoding costs: ten arms and eighteen columns, made of named features by a schema. Answers requests one a line,
- * "WHAT SECONDS", with CPU microseconds of a round:
+/* What encoding costs: ten arms and eighteen columns, made of named features by a schema. Answers requests
+ * one a line, "WHAT SECONDS", with CPU microseconds of a round:
  *
  *     arithmetic  the same eighteen columns written by hand, from values that are numbers and indices already
  *     slots       gbose_encode(), names looked up beforehand

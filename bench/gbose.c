@@ -455,7 +455,8 @@ static double time_kernel(char what, size_t dim, double seconds)
 #define CHAINS 10
 #define CHAIN_LENGTH 4096
 
-/* The body of a function that runs the chains on vectors and returns one number that depends on all of them. */
+/* The body of a function that runs the chains on vectors and returns one number that depends on all of
+ * them. */
 #define RUN_CHAINS(vector, set, multiply_add, first)                                                         \
     vector chain[CHAINS], factor = set(0.999), term = set(0.001), sum;                                       \
     for (int k = 0; k < CHAINS; k++)                                                                         \

@@ -1,5 +1,5 @@
-/* What every contender is timed on: rounds of contexts with their rewards, and the state of the regression they begin
- * from. `gbose_bench prepare` writes it to a file, all others read it. */
+/* What every contender is timed on: rounds of contexts with their rewards, and the state of the regression
+ * they begin from. `gbose_bench prepare` writes it to a file, all others read it. */
 #ifndef GBOSE_BENCH_WORKLOAD_H
 #define GBOSE_BENCH_WORKLOAD_H
 
@@ -26,7 +26,8 @@ void workload_clear(struct workload *w);
 /* Seconds of CPU that this process has used. */
 double cpu_seconds(void);
 
-/* Call play(state, t) for t = 0, 1, 2, ... until `seconds` of CPU are used; the CPU time of a call in microseconds. */
+/* Call play(state, t) for t = 0, 1, 2, ... until `seconds` of CPU are used; the CPU time of a call in
+ * microseconds. */
 double time_rounds(void (*play)(void *state, size_t t), void *state, double seconds);
 
 #endif

@@ -1,8 +1,8 @@
 /* Replicas that learn side by side and are merged, again and again.
  *
- * Each generation begins from one saved state S. Every worker loads S, takes a random stream of its own, plays
- * its own visitors and sends its state back as bytes. The centre loads S, merges what was sent and saves the
- * next S. In the end the centre knows what one learner that saw every reward would know. */
+ * Each generation begins from one saved state S. Every worker loads S, takes a random stream of its own,
+ * plays its own visitors and sends its state back as bytes. The centre loads S, merges what was sent and
+ * saves the next S. In the end the centre knows what one learner that saw every reward would know. */
 #include <gbose.h>
 
 #include <math.h>

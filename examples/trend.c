@@ -59,8 +59,8 @@ static void check(int status, const char *what)
     }
 }
 
-/* Play all rounds; total[k] is the regret after round (k + 1) ROUNDS / POINTS. The world is drawn from its own
- * seed, so every learner gets the same one. */
+/* Play all rounds; total[k] is the regret after round (k + 1) ROUNDS / POINTS. The world is drawn from its
+ * own seed, so every learner gets the same one. */
 static void play(double total[POINTS], const char *spec)
 {
     uint64_t world = 20220621;

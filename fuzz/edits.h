@@ -1,8 +1,9 @@
-/* What the fuzzers of sealed bytes share: learners to make intact ones, and a mutator that edits whole words as readily as
- * bytes and repairs the checksum afterwards, so that the fuzzer gets past it.
+/* What the fuzzers of sealed bytes share: learners to make intact ones, and a mutator that edits whole
+ * words as readily as bytes and repairs the checksum afterwards, so that the fuzzer gets past it.
  *
- * An input is HEAD bytes that choose a learner and its age, then the bytes under test. Those to begin with are made by the
- * mutator from the code as it is: files in the tree would be out of date with the next version of a format. */
+ * An input is HEAD bytes that choose a learner and its age, then the bytes under test. Those to begin with
+ * are made by the mutator from the code as it is: files in the tree would be out of date with the next
+ * version of a format. */
 #ifndef GBOSE_FUZZ_EDITS_H
 #define GBOSE_FUZZ_EDITS_H
 

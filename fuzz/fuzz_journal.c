@@ -1,5 +1,6 @@
-/* Journals of a study, with right checksums and wrong contents: refused in one line, or what is whole is taken in and every
- * run that is done has a curve; and a session that goes on writing leaves a journal that is whole. */
+/* Journals of a study, with right checksums and wrong contents: refused in one line, or what is whole is
+ * taken in and every run that is done has a curve; and a session that goes on writing leaves a journal
+ * that is whole. */
 #include "texts.h"
 
 #include "core/bytes.h"

@@ -1,5 +1,5 @@
-/* Logs of every format: each line is a record with probabilities for its arms, or is refused with its place; and reading
- * goes on behind it. */
+/* Logs of every format: each line is a record with probabilities for its arms, or is refused with its
+ * place; and reading goes on behind it. */
 #include "texts.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Any bytes as the body of a request: read, or refused with a place and a sentence; never a crash, and numbers as strtod() has them. */
+/* Any bytes as the body of a request: read, or refused with a place and a sentence; never a crash, and
+ * numbers as strtod() has them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

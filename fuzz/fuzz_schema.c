@@ -1,5 +1,5 @@
-/* Texts of schemas: each is accepted, and then its canonical form makes an equal schema that encodes; or it is refused
- * with the number of a line and a sentence. */
+/* Texts of schemas: each is accepted, and then its canonical form makes an equal schema that encodes; or
+ * it is refused with the number of a line and a sentence. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

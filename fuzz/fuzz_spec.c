@@ -1,4 +1,5 @@
-/* Specs of learners and worlds: refused in one line, or accepted, and then the canonical form is accepted and is its own. */
+/* Specs of learners and worlds: refused in one line, or accepted, and then the canonical form is accepted
+ * and is its own. */
 #include "texts.h"
 
 #include "gbose_study.h"

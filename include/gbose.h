@@ -89,9 +89,9 @@ enum gbose_status {
 #undef GBOSE_STATUS_ENUM
 };
 
-/* The largest magnitude of a context's entry or a reward. Up to it, however numbers of different sizes are mixed,
- * nothing that the library computes from them becomes infinite or NaN, and what it saves can be loaded
- * (docs/reliability.md). */
+/* The largest magnitude of a context's entry or a reward. Up to it, however numbers of different sizes are
+ * mixed, nothing that the library computes from them becomes infinite or NaN, and what it saves can be
+ * loaded (docs/reliability.md). */
 #define GBOSE_MAX_INPUT 1e30
 
 /* What went wrong, in words for a person: one line, no newline at its end. */
@@ -355,14 +355,14 @@ typedef struct {
  * GBOSE_EINVAL if a pointer is NULL, GBOSE_ENOMEM. */
 GBOSE_API int gbose_diagnose(const gbose *g, gbose_diagnosis *out);
 
-/* What the features x add to the reward: an estimate of x'mu without the ridge's shrinkage, free of bias whatever
- * v does, and an interval for it.
+/* What the features x add to the reward: an estimate of x'mu without the ridge's shrinkage, free of bias
+ * whatever v does, and an interval for it.
  *   x      gbose_dim(g) doubles: a unit vector for one feature, the difference of two contexts for a contrast.
  *   level  of confidence, between 0 and 1, such as 0.95. The interval holds at all times together, however often
  *          one looks; it is infinite until there were max(200, 20 dim) rounds with a choice left to chance.
- * For intervals from a whole log, also for one look, see gbose_effects_at() in gbose_log.h. Takes time of order
- * dim cubed; allocates. GBOSE_ELEARNER if the learner is not gbose-auto, GBOSE_EUNSEEN if chance has never chosen
- * between arms that differ along x; GBOSE_EINVAL, GBOSE_ENUMERIC, GBOSE_ENOMEM. */
+ * For intervals from a whole log, also for one look, see gbose_effects_at() in gbose_log.h. Takes time of
+ * order dim cubed; allocates. GBOSE_ELEARNER if the learner is not gbose-auto, GBOSE_EUNSEEN if chance has
+ * never chosen between arms that differ along x; GBOSE_EINVAL, GBOSE_ENUMERIC, GBOSE_ENOMEM. */
 GBOSE_API int gbose_effect(const gbose *g, const double *x, double level, double *estimate, double *lower,
                            double *upper);
 

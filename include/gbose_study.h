@@ -1,9 +1,9 @@
 /* gbose studies: learners in simulated worlds.
  *
- * A world hands out rounds: the contexts of the arms, what each arm is worth on average, and the confounder
- * and noise that come on top. A study plays every learner in every world, repetition after repetition, and
- * keeps the regret. This is what the command `gbose simulate` does, as a library: the same study has the same
- * results, whatever the number of threads.
+ * A world hands out rounds: the contexts of the arms, what each arm is worth on average, and the
+ * confounder and noise that come on top. A study plays every learner in every world, repetition after
+ * repetition, and keeps the regret. This is what the command `gbose simulate` does, as a library: the same
+ * study has the same results, whatever the number of threads.
  *
  *     gbose_study *s;
  *     gbose_study_run run;
@@ -17,11 +17,12 @@
  *         printf("%zu %zu %g\n", run.world, run.learner, run.done ? run.regret : NAN);
  *     gbose_study_free(s);
  *
- * The functions are in the library gbose_study, which holds all of gbose too: link with it instead. It starts
- * the threads that gbose_study_play() is told to, and otherwise keeps the rules of gbose.h: errors are codes,
- * outputs are written only on success, an object passed to a failing call is what it was, nothing is printed, no clock (but
- * to wait) or environment variable is read, and no file unless gbose_study_keep() names a directory. Different objects are independent; calls
- * on one object must not run at the same time, except those that take it as const. */
+ * The functions are in the library gbose_study, which holds all of gbose too: link with it instead. It
+ * starts the threads that gbose_study_play() is told to, and otherwise keeps the rules of gbose.h: errors
+ * are codes, outputs are written only on success, an object passed to a failing call is what it was,
+ * nothing is printed, no clock (but to wait) or environment variable is read, and no file unless
+ * gbose_study_keep() names a directory. Different objects are independent; calls on one object must not
+ * run at the same time, except those that take it as const. */
 #ifndef GBOSE_STUDY_H
 #define GBOSE_STUDY_H
 
@@ -33,9 +34,9 @@ extern "C" {
 
 /* ---- learners of your own -------------------------------------------------------------------------- */
 
-/* A learner given by callbacks. They return GBOSE_OK, or any other code after filling err: the study then ends
- * with that code and text. Callbacks are never called for two runs at the same time (of any learner or world of
- * a study), but perhaps from another thread than that of gbose_study_play(). */
+/* A learner given by callbacks. They return GBOSE_OK, or any other code after filling err: the study then
+ * ends with that code and text. Callbacks are never called for two runs at the same time (of any learner
+ * or world of a study), but perhaps from another thread than that of gbose_study_play(). */
 typedef struct {
     const char *name; /* what the study calls it */
     void *user;       /* handed to begin */
@@ -56,16 +57,16 @@ typedef struct {
 
 typedef struct gbose_study gbose_study;
 
-/* An empty study of so many rounds and repetitions (each at least 1). `seed` keys the worlds, and the learners
- * whose specs name no seed of their own. GBOSE_EINVAL, GBOSE_ENOMEM. */
+/* An empty study of so many rounds and repetitions (each at least 1). `seed` keys the worlds, and the
+ * learners whose specs name no seed of their own. GBOSE_EINVAL, GBOSE_ENOMEM. */
 GBOSE_API int gbose_study_new(gbose_study **out, uint64_t rounds, size_t repetitions, uint64_t seed,
                               gbose_error *err);
 
 /* NULL is allowed. */
 GBOSE_API void gbose_study_free(gbose_study *s);
 
-/* Add a world by its spec. GBOSE_ESPEC if the spec is wrong or is there already; GBOSE_EINVAL if the study has
- * been played (this holds for all four); GBOSE_ENOMEM. */
+/* Add a world by its spec. GBOSE_ESPEC if the spec is wrong or is there already; GBOSE_EINVAL if the study
+ * has been played (this holds for all four); GBOSE_ENOMEM. */
 GBOSE_API int gbose_study_add_world(gbose_study *s, const char *spec, gbose_error *err);
 
 /* Add a learner by its spec.
@@ -85,15 +86,16 @@ enum gbose_study_status {
     GBOSE_STUDY_EREAD = -102   /* a file cannot be read */
 };
 
-/* Keep a study in a directory, so that it can go on after it was stopped or after its process died. Call it when everything
- * has been added, before gbose_study_play(): nothing can be added afterwards.
+/* Keep a study in a directory, so that it can go on after it was stopped or after its process died. Call
+ * it when everything has been added, before gbose_study_play(): nothing can be added afterwards.
  *   dir  made if it is missing. Runs that the same study has left there are taken over and not played again; every run
  *        that ends is written there at once. Until gbose_study_free() nobody else can keep a study there.
- * Learners and worlds of your own are known by their names alone: give one another name, or the study another directory, when
- * you have changed its code. The command `gbose simulate` with the same worlds, learners and numbers takes the directory
- * over, and writes tables, figures and a report from it. GBOSE_EINVAL if there is no world or no learner, if the
- * study is kept already, or if the directory holds another study or one that another version has played;
- * GBOSE_STUDY_EREAD, GBOSE_STUDY_EWRITE, GBOSE_ENOMEM. */
+ * Learners and worlds of your own are known by their names alone: give one another name, or the study
+ * another directory, when you have changed its code. The command `gbose simulate` with the same worlds,
+ * learners and numbers takes the directory over, and writes tables, figures and a report from it.
+ * GBOSE_EINVAL if there is no world or no learner, if the study is kept already, or if the directory holds
+ * another study or one that another version has played; GBOSE_STUDY_EREAD, GBOSE_STUDY_EWRITE,
+ * GBOSE_ENOMEM. */
 GBOSE_API int gbose_study_keep(gbose_study *s, const char *dir, gbose_error *err);
 
 /* Play what is missing, and return when it is done.
@@ -102,17 +104,17 @@ GBOSE_API int gbose_study_keep(gbose_study *s, const char *dir, gbose_error *err
  *             the number of runs done and of all. Anything but 0 stops the study: it returns GBOSE_OK soon, the
  *             runs done are kept, and another call goes on with the rest.
  *   user      handed to progress.
- * GBOSE_EINVAL if there is no world or no learner; GBOSE_ENOMEM; GBOSE_STUDY_EWRITE if a run cannot be kept; what a
- * learner or a callback said. */
+ * GBOSE_EINVAL if there is no world or no learner; GBOSE_ENOMEM; GBOSE_STUDY_EWRITE if a run cannot be
+ * kept; what a learner or a callback said. */
 GBOSE_API int gbose_study_play(gbose_study *s, size_t threads,
                                int (*progress)(void *user, size_t done, size_t all), void *user,
                                gbose_error *err);
 
 /* ---- results --------------------------------------------------------------------------------------- */
 
-/* A run: one learner with one value of its swept option in one repetition of one world. The four numbers are
- * indices, in the order in which things were added. Fresh repetitions are done only with the value that came out
- * best. The rest has no meaning if the run is not done. */
+/* A run: one learner with one value of its swept option in one repetition of one world. The four numbers
+ * are indices, in the order in which things were added. Fresh repetitions are done only with the value
+ * that came out best. The rest has no meaning if the run is not done. */
 typedef struct {
     int done;
     size_t world, learner, value, repetition;
@@ -123,8 +125,8 @@ typedef struct {
     const float *curve; /* cumulative regret at each of the points of gbose_study_points() */
 } gbose_study_run;
 
-/* Run number i, in the order world, learner, value, repetition. GBOSE_EINVAL past the last, or if the study has
- * not been played. What it points to is valid until gbose_study_play() or gbose_study_free(). */
+/* Run number i, in the order world, learner, value, repetition. GBOSE_EINVAL past the last, or if the
+ * study has not been played. What it points to is valid until gbose_study_play() or gbose_study_free(). */
 GBOSE_API int gbose_study_run_at(const gbose_study *s, size_t i, gbose_study_run *out);
 
 /* The number of runs that are done, and of those that a whole study has done. */
@@ -138,8 +140,9 @@ GBOSE_API const uint64_t *gbose_study_points(const gbose_study *s, size_t *n);
  * GBOSE_EINVAL if there is no such pair or none of its runs is done; GBOSE_ENOMEM. */
 GBOSE_API int gbose_study_best(const gbose_study *s, size_t world, size_t learner, size_t *value);
 
-/* What was added: canonical spec or name of world i, label of learner i, the text of one of its values. NULL past
- * the last; a learner without a sweep has one value, "". Valid until something is added or gbose_study_free(). */
+/* What was added: canonical spec or name of world i, label of learner i, the text of one of its values.
+ * NULL past the last; a learner without a sweep has one value, "". Valid until something is added or
+ * gbose_study_free(). */
 GBOSE_API const char *gbose_study_world_name(const gbose_study *s, size_t i);
 GBOSE_API const char *gbose_study_learner_name(const gbose_study *s, size_t i);
 GBOSE_API const char *gbose_study_value(const gbose_study *s, size_t learner, size_t i);

@@ -1,7 +1,7 @@
 /* gbose worlds: simulated environments in which learners can be tried.
  *
- * A world hands out rounds: the contexts of the arms, what each arm is worth on average, and the confounder and the noise
- * that come on top. It is stepped by hand:
+ * A world hands out rounds: the contexts of the arms, what each arm is worth on average, and the
+ * confounder and the noise that come on top. It is stepped by hand:
  *
  *     gbose_world *w;
  *     gbose_world_round round;
@@ -16,9 +16,9 @@
  *     }
  *     gbose_world_free(w);
  *
- * gbose_study.h plays whole studies. The functions are in the library gbose_study; the rules are those of gbose.h: errors are
- * codes, outputs are written only on success, nothing is printed. Different worlds are independent; calls on one must not
- * run at the same time. */
+ * gbose_study.h plays whole studies. The functions are in the library gbose_study; the rules are those of
+ * gbose.h: errors are codes, outputs are written only on success, nothing is printed. Different worlds are
+ * independent; calls on one must not run at the same time. */
 #ifndef GBOSE_WORLD_H
 #define GBOSE_WORLD_H
 
@@ -50,15 +50,15 @@ GBOSE_API int gbose_world_new(gbose_world **out, const char *spec, uint64_t seed
 /* NULL is allowed. */
 GBOSE_API void gbose_world_free(gbose_world *w);
 
-/* Go on to the next round; the first call makes the first one. What `out` points to belongs to the world and is
- * valid until the next call. GBOSE_EINVAL if a pointer is NULL. Never allocates. */
+/* Go on to the next round; the first call makes the first one. What `out` points to belongs to the world
+ * and is valid until the next call. GBOSE_EINVAL if a pointer is NULL. Never allocates. */
 GBOSE_API int gbose_world_next(gbose_world *w, gbose_world_round *out);
 
 /* Play an arm of the present round.
  *   reward  of the arm.
  *   regret  what the best arm of the round is worth more, on average; may be NULL.
- * A world whose confounder follows past rewards takes note of it. GBOSE_EINVAL if w or reward is NULL, if there
- * is no round yet, or no such arm. */
+ * A world whose confounder follows past rewards takes note of it. GBOSE_EINVAL if w or reward is NULL, if
+ * there is no round yet, or no such arm. */
 GBOSE_API int gbose_world_play(gbose_world *w, size_t arm, double *reward, double *regret);
 
 /* Features of an arm, the most arms that a round can have, and the number of rounds made. */
@@ -71,16 +71,17 @@ GBOSE_API const gbose_info *gbose_world_at(size_t i);
 
 /* ---- worlds of your own ---------------------------------------------------------------------------- */
 
-/* A world given by callbacks, for a study (gbose_study_join_world()). They return GBOSE_OK, or any other code after
- * filling err: the study then ends with that code and text. Callbacks are never called for two runs at the same time (of any
- * learner or world of a study), but perhaps from another thread than that of gbose_study_play(). */
+/* A world given by callbacks, for a study (gbose_study_join_world()). They return GBOSE_OK, or any other
+ * code after filling err: the study then ends with that code and text. Callbacks are never called for two
+ * runs at the same time (of any learner or world of a study), but perhaps from another thread than that of
+ * gbose_study_play(). */
 typedef struct {
     const char *name;
     void *user;
     size_t dim, max_arms; /* at least 1 */
     int (*begin)(void **state, void *user, uint64_t seed, uint32_t repetition, gbose_error *err);
-    /* Make round number `round`, from 1. What `out` points to must stay valid until the next call; it is checked
-     * (n_arms from 1 to max_arms, all numbers finite) and copied. */
+    /* Make round number `round`, from 1. What `out` points to must stay valid until the next call; it is
+     * checked (n_arms from 1 to max_arms, all numbers finite) and copied. */
     int (*next)(void *state, uint64_t round, gbose_world_round *out, gbose_error *err);
     /* The arm was played and gave this reward. May be NULL. */
     int (*observe)(void *state, size_t arm, double reward, gbose_error *err);

@@ -30,8 +30,8 @@ void py_block_free(py_block *block)
     free(block);
 }
 
-/* Rows of dim doubles, one after the other, where doubles may stand? These are looks at a struct that somebody holds:
- * they need no lock. */
+/* Rows of dim doubles, one after the other, where doubles may stand? These are looks at a struct that
+ * somebody holds: they need no lock. */
 static int is_ready(PyArrayObject *a, size_t dim)
 {
     const PyArray_Descr *type = PyArray_DESCR(a);

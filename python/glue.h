@@ -1,5 +1,5 @@
-/* What the Python package adds to the public headers: a decision in one call and one block of bytes, and features from
- * dictionaries. */
+/* What the Python package adds to the public headers: a decision in one call and one block of bytes, and
+ * features from dictionaries. */
 #ifndef GBOSE_PYTHON_GLUE_H
 #define GBOSE_PYTHON_GLUE_H
 
@@ -14,12 +14,13 @@ typedef struct {
     char bytes[];
 } py_block;
 
-/* With room for a decision of g among n_arms, or among none; g may be NULL, then none is made. NULL: out of memory. */
+/* With room for a decision of g among n_arms, or among none; g may be NULL, then none is made. NULL: out
+ * of memory. */
 py_block *py_block_new(const gbose *g, size_t n_arms);
 void py_block_free(py_block *block);
 
-/* Not an array of contexts that can be used as it is, or the block has no room for it: bring that in order, then try
- * again. Nothing has happened. */
+/* Not an array of contexts that can be used as it is, or the block has no room for it: bring that in
+ * order, then try again. Nothing has happened. */
 static const int PY_NOT_YET = -1000;
 
 /* gbose_decide_in() into a block: the arm, or a negative code, PY_NOT_YET among them.

@@ -1,5 +1,6 @@
-/* What late rewards cost gbose-auto: the table in docs/learners/gbose-auto.md. Every reward comes up to 500 rounds late, each by
- * its own delay, so that they come in another order too. Regret is that of the decisions up to round 10,000. */
+/* What late rewards cost gbose-auto: the table in docs/learners/gbose-auto.md. Every reward comes up to
+ * 500 rounds late, each by its own delay, so that they come in another order too. Regret is that of the
+ * decisions up to round 10,000. */
 #include "support/any_world.h"
 #include "support/check.h"
 #include "support/players.h"
@@ -87,8 +88,8 @@ static double median_regret(const char *learner, const char *world, unsigned see
     return (regret[REPS / 2 - 1] + regret[REPS / 2]) / 2;
 }
 
-/* The price is at most 1.5 times that of knowing nothing for as long as a reward may take: of so many rounds of uniform
- * play. */
+/* The price is at most 1.5 times that of knowing nothing for as long as a reward may take: of so many
+ * rounds of uniform play. */
 static void late_rewards_cost_little(void **state)
 {
     static const char *const sizes[] = {"arms=2,dim=10", "arms=10,dim=2", "arms=10,dim=10"};

@@ -1,5 +1,6 @@
-/* Line files and CSV when memory runs out: allocation 1, 2, 3, ... fails, until none is left to fail. Every call says so,
- * nothing leaks (the sanitizer looks), no file is left half-written, and what is read until then is right. */
+/* Line files and CSV when memory runs out: allocation 1, 2, 3, ... fails, until none is left to fail.
+ * Every call says so, nothing leaks (the sanitizer looks), no file is left half-written, and what is read
+ * until then is right. */
 #include "support/check.h"
 
 #include <stdio.h>

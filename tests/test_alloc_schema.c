@@ -1,5 +1,5 @@
-/* Memory of schemas: allocation 1, 2, 3, ... fails until none is left to fail, nothing is leaked; and encoding does not
- * allocate. */
+/* Memory of schemas: allocation 1, 2, 3, ... fails until none is left to fail, nothing is leaked; and
+ * encoding does not allocate. */
 #include "support/check.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* A study when memory runs out: allocation 1, 2, 3, ... fails, until none is left to fail. Every call says so and
- * leaves the study as it was, so that the same call succeeds afterwards, and nothing leaks (the sanitizer looks). */
+/* A study when memory runs out: allocation 1, 2, 3, ... fails, until none is left to fail. Every call says
+ * so and leaves the study as it was, so that the same call succeeds afterwards, and nothing leaks (the
+ * sanitizer looks). */
 #include "support/check.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Creating a world when memory runs out: allocation 1, 2, 3, ... fails, until none is left to fail. Nothing is
- * handed out, nothing leaks (the sanitizer looks), and nothing is allocated by a round. */
+/* Creating a world when memory runs out: allocation 1, 2, 3, ... fails, until none is left to fail.
+ * Nothing is handed out, nothing leaks (the sanitizer looks), and nothing is allocated by a round. */
 #include "support/check.h"
 
 #include <stdlib.h>

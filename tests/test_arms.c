@@ -1,5 +1,5 @@
-/* The pruned filter and farthest pair against the plain ones, bit for bit and with every instruction set, and both
- * against the definition in long double where rounding does not decide. */
+/* The pruned filter and farthest pair against the plain ones, bit for bit and with every instruction set,
+ * and both against the definition in long double where rounding does not decide. */
 #include "support/check.h"
 #include "support/clouds.h"
 #include "support/kernels_other.h"
@@ -149,8 +149,8 @@ static void large_sets(void **state)
     }
 }
 
-/* More than fit into one tile, or just as many, and coordinates beyond a few vectors. Wide confidence sets let nearly
- * all arms survive, so that every pair of them is asked about. */
+/* More than fit into one tile, or just as many, and coordinates beyond a few vectors. Wide confidence sets
+ * let nearly all arms survive, so that every pair of them is asked about. */
 static void tiles_return_what_brute_force_returns(void **state)
 {
     static const size_t sizes[] = {33, 63, 64, 65, 128, 200}, dims[] = {1, 7, 24, 64};
@@ -176,8 +176,8 @@ static void tiles_return_what_brute_force_returns(void **state)
     assert_true(nearly_all > 40 && some > 20);
 }
 
-/* Arms whose images were never formed are those that the plain filter removes with all images formed, and the others
- * do not miss them. */
+/* Arms whose images were never formed are those that the plain filter removes with all images formed, and
+ * the others do not miss them. */
 static void suspects_are_enough(void **state)
 {
     static const double gammas[] = {0.01, 0.3, 3};
@@ -220,8 +220,8 @@ static void suspects_are_enough(void **state)
     assert_true(spared > all / 10 && spared < all);
 }
 
-/* On an axis with integer coordinates and scores gamma times them, lead = gamma distance for all pairs, exactly:
- * the rule says <=, so every arm stays. One unit more in a score and arms fall. */
+/* On an axis with integer coordinates and scores gamma times them, lead = gamma distance for all pairs,
+ * exactly: the rule says <=, so every arm stays. One unit more in a score and arms fall. */
 static void equality_keeps(void **state)
 {
     static const double gammas[] = {0.5, 1, 3, 0x1p-30};
@@ -243,8 +243,8 @@ static void equality_keeps(void **state)
     }
 }
 
-/* The leader alone does not decide. With gamma 0.5 it leads arm 1 by 2.5 <= 2.66 and arm 2 by 3.3 <= 3.36, but
- * arm 1 leads arm 2 by 0.8 > 0.71. */
+/* The leader alone does not decide. With gamma 0.5 it leads arm 1 by 2.5 <= 2.66 and arm 2 by 3.3 <= 3.36,
+ * but arm 1 leads arm 2 by 0.8 > 0.71. */
 static void the_second_best_beats_others_too(void **state)
 {
     struct set s;

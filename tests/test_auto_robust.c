@@ -1,5 +1,6 @@
-/* gbose-auto must never freeze: rewards that begin all alike, rare rewards, batches, ties, absurd estimates; and the parts
- * that see to it. Seeds are fixed, so an outcome is fixed; limits are far from what was seen (given beside them). */
+/* gbose-auto must never freeze: rewards that begin all alike, rare rewards, batches, ties, absurd
+ * estimates; and the parts that see to it. Seeds are fixed, so an outcome is fixed; limits are far from
+ * what was seen (given beside them). */
 #include "support/any_world.h"
 #include "support/check.h"
 #include "support/players.h"
@@ -57,7 +58,8 @@ static void equal_first_rewards(void **state)
     }
 }
 
-/* Seen: 0.63, 0.48 and 0.11 of uniform play at 0.5, 2 and 8% (before: 1.0, 0.8 and 0.2, and single runs frozen). */
+/* Seen: 0.63, 0.48 and 0.11 of uniform play at 0.5, 2 and 8% (before: 1.0, 0.8 and 0.2, and single runs
+ * frozen). */
 static void rare_rewards(void **state)
 {
     static const struct {
@@ -77,7 +79,8 @@ static void rare_rewards(void **state)
     }
 }
 
-/* Rewards come after 1000 decisions. Contexts in blocks are all equally far apart, and each arm gets its share. */
+/* Rewards come after 1000 decisions. Contexts in blocks are all equally far apart, and each arm gets its
+ * share. */
 static void batches(void **state)
 {
     static const char *const learners[] = {"gbose-auto", "gbose:gamma=0.3"};
@@ -125,7 +128,8 @@ static void batches(void **state)
     }
 }
 
-/* A reward that never changes says nothing of the arms: all of them go on being played, and nothing is learned. */
+/* A reward that never changes says nothing of the arms: all of them go on being played, and nothing is
+ * learned. */
 static void a_reward_that_never_changes(void **state)
 {
     static const double values[] = {0, 1, -7.5};
@@ -245,8 +249,8 @@ static void learn_scale(struct gbose__scale *scale, struct gbose__rewards *rewar
     gbose__scale_learn(scale, tuning, rewards, residual);
 }
 
-/* Clicks at 2%, the residual being the click less its rate: s_min^2 is their variance, however long there was no click, and no
- * click is clipped. */
+/* Clicks at 2%, the residual being the click less its rate: s_min^2 is their variance, however long there
+ * was no click, and no click is clipped. */
 static void the_scale_of_rare_rewards(void **state)
 {
     struct gbose__scale scale = {.known = 0};
@@ -291,7 +295,8 @@ static void the_scale_after_nothing(void **state)
     assert_true(gbose__scale_surprise(&scale, tuning, &rewards) < 4 * 2 * 1.6);
 }
 
-/* Residuals that become 50 times smaller make a round worth 2500 times as much, in units in which the width stays. */
+/* Residuals that become 50 times smaller make a round worth 2500 times as much, in units in which the
+ * width stays. */
 static void what_is_learned_in_the_light_counts_more(void **state)
 {
     struct gbose__scale scale = {.known = 0};
@@ -327,8 +332,8 @@ static void an_absurd_estimate_does_not_choose(void **state)
     assert_true(gbose__contest_is_sane(&contest, tuning, 1));
 }
 
-/* Six coordinates: a constant, x, twice x, y, x + y, and x again in other units. Chosen are x and y, and a power of two
- * in the units changes no bit. */
+/* Six coordinates: a constant, x, twice x, y, x + y, and x again in other units. Chosen are x and y, and a
+ * power of two in the units changes no bit. */
 static void coordinates_of_what_is_on_offer(void **state)
 {
     enum { DIM = 6 };

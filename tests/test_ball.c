@@ -109,7 +109,8 @@ static void inequality_up_to_200_arms_and_50_features(void **state)
         check_cloud(&r, kind, 200, 50);
 }
 
-/* Where a method that moves weight between two points at a time takes seconds: radii that are equal but for rounding. */
+/* Where a method that moves weight between two points at a time takes seconds: radii that are equal but
+ * for rounding. */
 static void inequality_on_embeddings(void **state)
 {
     struct random r = {10};
@@ -132,7 +133,8 @@ static void inequality_in_one_dimension(void **state)
         check_cloud(&r, (size_t)t % CLOUD_KINDS, 2 + random_below(&r, 60), 1);
 }
 
-/* A regular simplex: the ball's weights are known, 1/n each, and the coin attains no more than its constant. */
+/* A regular simplex: the ball's weights are known, 1/n each, and the coin attains no more than its
+ * constant. */
 static void regular_simplex(void **state)
 {
     (void)state;

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Survivors by brute force; pi lives on them, and ||b_i - bbar||^2 <= sum_j pi_j ||b_j - bbar||^2 for each, up
- * to the stated factor 1 + 1e-6. */
+/* Survivors by brute force; pi lives on them, and ||b_i - bbar||^2 <= sum_j pi_j ||b_j - bbar||^2 for
+ * each, up to the stated factor 1 + 1e-6. */
 static void law(struct play *p)
 {
     int keep[16];

@@ -1,4 +1,5 @@
-/* gbose-auto:width=certified. The bound is that of src/learners/auto/certified.h, and it holds at all times at once. */
+/* gbose-auto:width=certified. The bound is that of src/learners/auto/certified.h, and it holds at all
+ * times at once. */
 #include "support/check.h"
 #include "support/dense.h"
 #include "support/players.h"
@@ -20,7 +21,8 @@ static double dot(const double *a, const double *b)
 
 /* ---- the definition ---- */
 
-/* G, and H less its scale: H = K^2 (lambda I + sum w X X'), from what can be seen of a learner from outside. */
+/* G, and H less its scale: H = K^2 (lambda I + sum w X X'), from what can be seen of a learner from
+ * outside. */
 struct oracle {
     double noise, range, norm, delta, lambda;
     struct dense G, H;
@@ -49,7 +51,8 @@ static void oracle_spec(const struct oracle *o, char *spec, int seed)
              o->noise, o->range, o->norm, o->delta, o->lambda, seed);
 }
 
-/* A round has been learned. Its baseline is not to be seen, but what it did is: G coef has grown by X (r - c). */
+/* A round has been learned. Its baseline is not to be seen, but what it did is: G coef has grown by X (r -
+ * c). */
 static void oracle_learn(struct oracle *o, const gbose *g, const double *x, double p, double reward)
 {
     long double X[D], y[D], size2 = 0, off = 0, c, M, w, R2 = (long double)o->noise * o->noise, L = o->range;
@@ -186,8 +189,8 @@ static void the_width_is_that_of_the_definition(void **state)
 
 /* ---- coverage ---- */
 
-/* The greatest |x'(coef - mu)| / width(x) along the direction that the bound's first term is tightest in, along the error
- * itself, and along a random one. */
+/* The greatest |x'(coef - mu)| / width(x) along the direction that the bound's first term is tightest in,
+ * along the error itself, and along a random one. */
 static double worst_ratio(struct oracle *o, const gbose *g, const double *mu, struct random *r)
 {
     double error[D], x[3][D], worst = 0;
@@ -225,10 +228,10 @@ struct pending {
     double x[D], p;
 };
 
-/* The worst ratio of a run. All assumptions are met with nothing to spare: mu is as long as it may be, the noise is
- * normal with its proxy, and in every round the expected reward of some arm is at the end of the range: the end that is
- * far from what was paid last, and from what the learner expects. Rewards are learned when `delay` more are pending,
- * in random order; what the shift knows is what has been learned. */
+/* The worst ratio of a run. All assumptions are met with nothing to spare: mu is as long as it may be, the
+ * noise is normal with its proxy, and in every round the expected reward of some arm is at the end of the
+ * range: the end that is far from what was paid last, and from what the learner expects. Rewards are
+ * learned when `delay` more are pending, in random order; what the shift knows is what has been learned. */
 static double run_hostile(struct oracle *o, int run, int rounds, size_t delay)
 {
     enum { MOST_DELAY = 40 };
@@ -282,8 +285,9 @@ static double run_hostile(struct oracle *o, int run, int rounds, size_t delay)
     return worst;
 }
 
-/* Of 1000 runs at least 950 must be covered at all times; a bound that fails with probability 0.05 exactly would have
- * fewer than 950 half of the time, ours is far from that edge. The same bound shrunk to SHRUNK is not one. */
+/* Of 1000 runs at least 950 must be covered at all times; a bound that fails with probability 0.05 exactly
+ * would have fewer than 950 half of the time, ours is far from that edge. The same bound shrunk to SHRUNK
+ * is not one. */
 static void check_coverage(struct oracle o, int rounds, size_t delay)
 {
     enum { RUNS = 1000 };

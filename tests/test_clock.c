@@ -1,7 +1,8 @@
 /* A study that is told to stop does, whatever happens to the time of day meanwhile.
  *
- * The time of day that this program reads is an hour ahead of the one that the kernel wakes it by, as if it were set back
- * after every look. So a wait until some time of day lasts an hour, or until the run has ended. */
+ * The time of day that this program reads is an hour ahead of the one that the kernel wakes it by, as if
+ * it were set back after every look. So a wait until some time of day lasts an hour, or until the run has
+ * ended. */
 #include "support/check.h"
 
 #include <stdatomic.h>

@@ -124,7 +124,8 @@ static void a_stream_begins_at_its_first_decision(void **state)
     for_each_spec(check_stream_begins_anew, INTERCEPT);
 }
 
-/* Learning from others' tickets does not move the random stream; decisions without rewards do, by one each. */
+/* Learning from others' tickets does not move the random stream; decisions without rewards do, by one
+ * each. */
 static void check_only_decisions_move_the_stream(const char *spec)
 {
     gbose *a = new_player(spec, DIM), *b = new_player(spec, DIM);

@@ -1,5 +1,5 @@
-/* Encoding: every column against what its name says, computed by code that shares nothing with the library; the same
- * bytes from numbers and texts, names and slots; the order of terms; what is refused. */
+/* Encoding: every column against what its name says, computed by code that shares nothing with the
+ * library; the same bytes from numbers and texts, names and slots; the order of terms; what is refused. */
 #include "support/check.h"
 
 #include <math.h>
@@ -311,8 +311,8 @@ static void encode(const gbose_schema *schema, double *rows, double *round, cons
 
 /* ---- random schemas ---- */
 
-/* Up to six different terms of up to four factors each, as text; every arm term has an action's feature. The words of
- * each term are sorted so that no product comes twice. */
+/* Up to six different terms of up to four factors each, as text; every arm term has an action's feature.
+ * The words of each term are sorted so that no product comes twice. */
 static size_t draw_terms(struct random *rng, char (*term)[100], int is_arm)
 {
     size_t n = 0, wanted = 1 + random_below(rng, 6);
@@ -461,8 +461,8 @@ static void the_order_of_terms_is_a_permutation_of_columns(void **state)
 
 /* ---- hashing ---- */
 
-/* A value moves one column by 1 or -1, both about equally often; others stay 0. The same value of another feature goes
- * elsewhere. */
+/* A value moves one column by 1 or -1, both about equally often; others stay 0. The same value of another
+ * feature goes elsewhere. */
 static void hashing_is_signed_and_of_the_feature(void **state)
 {
     gbose_schema *schema =
@@ -491,7 +491,8 @@ static void hashing_is_signed_and_of_the_feature(void **state)
         positive += row[at] > 0;
         same += row[16 + at] != 0;
     }
-    /* binomial: 250 a column, deviation 15; 2000 positive, 32; 250 in the same column, 15. Six deviations: 2e-9 each */
+    /* binomial: 250 a column, deviation 15; 2000 positive, 32; 250 in the same column, 15. Six deviations:
+     * 2e-9 each */
     for (int i = 0; i < 16; i++)
         assert_near(sum[i], 250, 92);
     assert_near(positive, 2000, 190);
@@ -622,7 +623,8 @@ static void what_does_not_fit_is_refused(void **state)
     assert_int_equal(gbose_encode(NULL, NULL, NULL, NULL, NULL, 0, NULL), GBOSE_EINVAL);
 }
 
-/* What the schema does not use is skipped; a round alone may be encoded; both may be NULL where nothing is wanted. */
+/* What the schema does not use is skipped; a round alone may be encoded; both may be NULL where nothing is
+ * wanted. */
 static void what_is_not_used_is_skipped(void **state)
 {
     gbose_schema *schema =
@@ -642,8 +644,8 @@ static void what_is_not_used_is_skipped(void **state)
     gbose_schema_free(schema);
 }
 
-/* The sets of a round and an arm share a place on the stack: one more than fits is refused, and an arm does not use up
- * the next one's. */
+/* The sets of a round and an arm share a place on the stack: one more than fits is refused, and an arm
+ * does not use up the next one's. */
 static void sets_have_a_limit(void **state)
 {
     gbose_schema *schema = new_schema("action.s set hash=100\narm = s");

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* epsilon / n for every arm, the rest for the best one: the lowest index among equal ones, so arm 0 at first. */
+/* epsilon / n for every arm, the rest for the best one: the lowest index among equal ones, so arm 0 at
+ * first. */
 static void law(struct play *p)
 {
     size_t best = 0;

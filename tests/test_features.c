@@ -1,5 +1,5 @@
-/* Features that come in: the same rounds as JSON and as CSV give the same bytes, and what is wrong is said with its
- * place. */
+/* Features that come in: the same rounds as JSON and as CSV give the same bytes, and what is wrong is said
+ * with its place. */
 #include "support/check.h"
 
 #include <stdio.h>

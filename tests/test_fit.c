@@ -1,5 +1,5 @@
-/* Schemas proposed from data: types, scales and values are those of the data, and what is proposed is a schema that
- * encodes the data it came from. */
+/* Schemas proposed from data: types, scales and values are those of the data, and what is proposed is a
+ * schema that encodes the data it came from. */
 #include "support/check.h"
 
 #include <math.h>

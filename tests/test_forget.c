@@ -1,5 +1,5 @@
-/* forget: evidence is discounted exactly, and the prior does not vanish. The learners' tests compare whole runs
- * with an oracle that knows when each coordinate of the prior is put back; nothing here does. */
+/* forget: evidence is discounted exactly, and the prior does not vanish. The learners' tests compare whole
+ * runs with an oracle that knows when each coordinate of the prior is put back; nothing here does. */
 #include "support/check.h"
 #include "support/players.h"
 

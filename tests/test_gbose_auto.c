@@ -12,7 +12,8 @@ enum { D = 3, ARMS = 4 };
 
 /* ---- unbiased ---- */
 
-/* The shift knows the contexts, the past, the estimate and the probabilities of the arms; all but the draw. */
+/* The shift knows the contexts, the past, the estimate and the probabilities of the arms; all but the
+ * draw. */
 static double hostile_shift(const gbose *g, const gbose_decision *d, const double *contexts, double last,
                             int t)
 {
@@ -33,8 +34,8 @@ static double hostile_shift(const gbose *g, const gbose_decision *d, const doubl
     return v - 3 * best + (last > 0 ? 1 : -0.5);
 }
 
-/* How a run goes. delay: a reward comes when this many more are pending, any of them, or at the end. peek: the baseline
- * knows the arm that was drawn, and is higher by X'mu: a better prediction of the reward. */
+/* How a run goes. delay: a reward comes when this many more are pending, any of them, or at the end. peek:
+ * the baseline knows the arm that was drawn, and is higher by X'mu: a better prediction of the reward. */
 struct run {
     const char *spec;
     int rounds;
@@ -99,9 +100,10 @@ static void play_for_score(long double *score, const struct run *run, int rep)
     gbose_free(g);
 }
 
-/* The greatest of |mean| / standard error of the score's coordinates, over independent runs. If the baseline is fixed before
- * the coin is tossed, and X is centred, the score is a sum of martingale differences: its mean is 0, exactly, whatever the shift
- * is and however biased the ridge makes the estimate itself. Each ratio is then nearly normal. */
+/* The greatest of |mean| / standard error of the score's coordinates, over independent runs. If the
+ * baseline is fixed before the coin is tossed, and X is centred, the score is a sum of martingale
+ * differences: its mean is 0, exactly, whatever the shift is and however biased the ridge makes the
+ * estimate itself. Each ratio is then nearly normal. */
 static double score_off_centre(const struct run *run)
 {
     enum { REPS = 400 };
@@ -125,7 +127,8 @@ static double score_off_centre(const struct run *run)
     return most;
 }
 
-/* Beyond 4.7 with probability 2.6e-6 for each of D coordinates: by Bonferroni below 1e-4 for all runs together. */
+/* Beyond 4.7 with probability 2.6e-6 for each of D coordinates: by Bonferroni below 1e-4 for all runs
+ * together. */
 #define OFF_CENTRE 4.7
 
 static void the_estimate_is_unbiased_under_a_hostile_shift(void **state)
@@ -345,8 +348,8 @@ static int found_misled(const char *spec, const char *world, uint32_t rep, gbose
     return found;
 }
 
-/* In linear worlds at most 1 run in 20 may be called misled at all; of 40 runs, 8 or more then have probability below
- * 7e-4. */
+/* In linear worlds at most 1 run in 20 may be called misled at all; of 40 runs, 8 or more then have
+ * probability below 7e-4. */
 static void a_linear_world_misleads_nobody(void **state)
 {
     static const char *const worlds[] = {"paper:arms=2,dim=10", "paper:arms=4,dim=3",
@@ -444,8 +447,8 @@ static void only_gbose_auto_can_be_diagnosed(void **state)
 
 /* ---- numbers of any size ---- */
 
-/* Scales that change from round to round, over all that is legal. A decision may be refused, whole; one that was
- * made can be learned from, and the learner can then be saved and loaded. */
+/* Scales that change from round to round, over all that is legal. A decision may be refused, whole; one
+ * that was made can be learned from, and the learner can then be saved and loaded. */
 static void play_wild(const char *spec, uint64_t seed)
 {
     static const double sizes[] = {0, 1e-120, 1e-30, 1e-3, 1, 1e3, 1e15, 1e29, GBOSE_MAX_INPUT};
@@ -504,7 +507,8 @@ static void what_was_decided_can_be_learned(void **state)
     }
 }
 
-/* Rewards that are all the same at first, as clicks are, teach no scale; the learner must still learn later. */
+/* Rewards that are all the same at first, as clicks are, teach no scale; the learner must still learn
+ * later. */
 static void rare_rewards_are_learned_from(void **state)
 {
     gbose *g = new_player("gbose-auto", 1);

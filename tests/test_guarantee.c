@@ -1,5 +1,5 @@
-/* With the theory's gamma and lambda the filter keeps the best arm in every round, in at least 1 - delta of the
- * runs (Lemma 6 of the paper, and of Krishnamurthy et al.), against an adversary. */
+/* With the theory's gamma and lambda the filter keeps the best arm in every round, in at least 1 - delta
+ * of the runs (Lemma 6 of the paper, and of Krishnamurthy et al.), against an adversary. */
 #include "support/check.h"
 #include "support/random.h"
 
@@ -92,9 +92,9 @@ static struct outcome simulate(const char *spec, size_t dim, size_t n, size_t ho
     return out;
 }
 
-/* delta is 0.1. The theory is far from tight: no run loses the best arm, and losing it with probability 0.1 in
- * each of 40 runs would show in all but 1.5% of the cases. The other half of the claim is that the filter is at
- * work: by the horizon it has removed arms. */
+/* delta is 0.1. The theory is far from tight: no run loses the best arm, and losing it with probability
+ * 0.1 in each of 40 runs would show in all but 1.5% of the cases. The other half of the claim is that the
+ * filter is at work: by the horizon it has removed arms. */
 static void best_arm_is_kept(void **state)
 {
     static const struct {

@@ -40,8 +40,8 @@ static void law_to_three_digits(void **state)
     setups_of_many_draws(&game);
 }
 
-/* What all arms have in common has no part in the law, however large it is: the law of two arms follows from the difference
- * of their contexts alone. */
+/* What all arms have in common has no part in the law, however large it is: the law of two arms follows
+ * from the difference of their contexts alone. */
 static void a_high_level_costs_no_digits(void **state)
 {
     struct random r = {29};

@@ -1,5 +1,5 @@
-/* Learners made for a schema: dimension and features of the round come from it; states, tickets and evidence of another
- * schema are refused; the order of terms changes estimates by a permutation only. */
+/* Learners made for a schema: dimension and features of the round come from it; states, tickets and
+ * evidence of another schema are refused; the order of terms changes estimates by a permutation only. */
 #include "support/check.h"
 
 #include <math.h>
@@ -207,8 +207,8 @@ static size_t column_named(const gbose_schema *schema, const char *name)
     return 0;
 }
 
-/* Two learners play the same rounds by schemas with the same terms in another order: both choose the same arms, and
- * their estimates are the same column by column. */
+/* Two learners play the same rounds by schemas with the same terms in another order: both choose the same
+ * arms, and their estimates are the same column by column. */
 static void the_order_of_terms_does_not_matter(void **state)
 {
     static const char *const specs[] = {"gbose:lambda=2", "gbose-auto", "lin-ucb", "bose", "uniform"};
@@ -253,8 +253,8 @@ static void the_order_of_terms_does_not_matter(void **state)
 
 /* ---- growth ---- */
 
-/* A schema appends terms: what was learned stays, and where the new columns are 0 the decisions stay. `new` is a flag that
- * no action has yet, and is 0 then. */
+/* A schema appends terms: what was learned stays, and where the new columns are 0 the decisions stay.
+ * `new` is a flag that no action has yet, and is 0 then. */
 static void appending_terms_keeps_decisions(void **state)
 {
     static const char *const specs[] = {
@@ -301,7 +301,8 @@ static void appending_terms_keeps_decisions(void **state)
     gbose_schema_free(now);
 }
 
-/* Terms are appended to the round of gbose-auto: its choices stay, and then it makes use of what it is told. */
+/* Terms are appended to the round of gbose-auto: its choices stay, and then it makes use of what it is
+ * told. */
 static void the_round_grows_too(void **state)
 {
     static const char *const terms[] = {"arm = price topic", "arm = price topic\nround = device",
@@ -343,8 +344,8 @@ static void the_round_grows_too(void **state)
         assert_memory_equal(gbose_coef(grown), gbose_coef(loaded), gbose_dim(grown) * sizeof(double));
         assert_int_equal(gbose_diagnose(g, &old), GBOSE_OK);
         assert_int_equal(gbose_diagnose(grown, &new), GBOSE_OK);
-        /* of the level, 2 sin(hour) + tenure, the round can now tell the tenure: a variance of 0.75 out of 2.75, of which the
-         * flexible baseline has found a part before, where the contexts show it */
+        /* of the level, 2 sin(hour) + tenure, the round can now tell the tenure: a variance of 0.75 out of
+         * 2.75, of which the flexible baseline has found a part before, where the contexts show it */
         assert_that(new.residual < 0.97 * old.residual, "%g, and %g before", new.residual, old.residual);
         assert_true(strstr(new.tracker, "round features") || strstr(new.tracker, "flexible"));
         gbose_free(g);

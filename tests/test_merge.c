@@ -367,8 +367,8 @@ static void evidence_keeps_its_age(void **state)
     for_each_spec(check_forget_from_common, FORGET);
 }
 
-/* The same evidence by way of another: w went on from a state, mid took in w; merging mid is merging w. Merged
- * rewards do not age what was there before. */
+/* The same evidence by way of another: w went on from a state, mid took in w; merging mid is merging w.
+ * Merged rewards do not age what was there before. */
 static void check_forget_by_way_of_another(const char *spec)
 {
     gbose *base = new_player(spec, DIM), *w, *mid, *direct, *by_way;

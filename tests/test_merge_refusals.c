@@ -239,9 +239,10 @@ static void a_sum_that_cannot_be_represented_is_refused(void **state)
 
 /* ---- any history at all ----
  *
- * Learners are made, saved, loaded, merged and taught at random, and for each we know which rewards it holds.
- * Whatever a merge answers must fit: after GBOSE_OK `into` holds the union, each reward once (x is 1 for all of
- * them, so B is lambda plus their number); after a refusal it holds what it held. Seeds are fixed. */
+ * Learners are made, saved, loaded, merged and taught at random, and for each we know which rewards it
+ * holds. Whatever a merge answers must fit: after GBOSE_OK `into` holds the union, each reward once (x is
+ * 1 for all of them, so B is lambda plus their number); after a refusal it holds what it held. Seeds are
+ * fixed. */
 
 #define CAST 8
 #define MAX_REWARDS 256

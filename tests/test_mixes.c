@@ -1,9 +1,10 @@
-/* Numbers of very different sizes in one life: after any sequence of calls that succeed, the state can be saved and loaded
- * and every number is finite. So say gbose.h and docs/numbers.md of inputs up to GBOSE_MAX_INPUT.
+/* Numbers of very different sizes in one life: after any sequence of calls that succeed, the state can be
+ * saved and loaded and every number is finite. So say gbose.h and docs/numbers.md of inputs up to
+ * GBOSE_MAX_INPUT.
  *
- * Each life draws a few sizes, from 0 over the smallest numbers to GBOSE_MAX_INPUT, and mixes them: contexts, features of
- * the round, rewards; late ones, twice, never; merges; states that are saved and go on from there. With the
- * argument N there are N times as many lives. */
+ * Each life draws a few sizes, from 0 over the smallest numbers to GBOSE_MAX_INPUT, and mixes them:
+ * contexts, features of the round, rewards; late ones, twice, never; merges; states that are saved and go
+ * on from there. With the argument N there are N times as many lives. */
 #include "support/players.h"
 
 #include <math.h>

@@ -15,8 +15,8 @@
 static const char *const two_worlds[] = {"paper:arms=2,dim=10,shift=cos-best", "kim-paik", NULL};
 static const char *const two_learners[] = {"gbose", "lin-ts:intercept=0", NULL};
 
-/* Two worlds, two learners, two values, 3 + 2 repetitions; regrets are thirds, so no short decimals. The second
- * value is best for the first learner, the first for the other; the second world is unfinished. */
+/* Two worlds, two learners, two values, 3 + 2 repetitions; regrets are thirds, so no short decimals. The
+ * second value is best for the first learner, the first for the other; the second world is unfinished. */
 static struct gbose__study *small_study(void)
 {
     struct gbose__study *s = made_study("simulate", two_worlds, two_learners, "0.1,0.25", 10000, 3, 2);
@@ -89,7 +89,8 @@ static int gnuplot_is_there(void)
 
 /* ---- CSV ---- */
 
-/* The next field of a CSV text, by the rules of RFC 4180 and nothing of ours. `end` is what stood behind it. */
+/* The next field of a CSV text, by the rules of RFC 4180 and nothing of ours. `end` is what stood behind
+ * it. */
 static const char *next_field(const char *at, char *field, size_t room, char *end)
 {
     size_t n = 0;
@@ -305,7 +306,8 @@ static void the_terminals_columns_line_up(void **state)
     }
 }
 
-/* On 80 columns nothing is wider, without UTF-8 nothing is beyond ASCII, and without colour there is no escape. */
+/* On 80 columns nothing is wider, without UTF-8 nothing is beyond ASCII, and without colour there is no
+ * escape. */
 static void the_terminals_limits_are_kept(void **state)
 {
     struct gbose__study *studies[] = {small_study(), made_paper_study(4, 3)};

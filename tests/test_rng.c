@@ -1,5 +1,5 @@
-/* Random streams: Philox's published answers, and the laws of what is made from it. Each statistical check has
- * error probability 1e-6; seeds are fixed. */
+/* Random streams: Philox's published answers, and the laws of what is made from it. Each statistical check
+ * has error probability 1e-6; seeds are fixed. */
 #include "support/check.h"
 #include "support/kernels_other.h"
 #include "support/stats.h"
@@ -61,7 +61,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Different names give different numbers: 2^64 values, 25000 draws, a chance meeting has probability 2e-11. */
+/* Different names give different numbers: 2^64 values, 25000 draws, a chance meeting has probability
+ * 2e-11. */
 static void streams_are_distinct(void **state)
 {
     enum { NAMES = 6 * 6 * 5 * 70, EACH = 2 };
@@ -189,7 +190,8 @@ static void check_normals_at_once(void)
     }
 }
 
-/* Rough normals are near the quantiles of the words they are made from, whatever the number, and use up whole blocks. */
+/* Rough normals are near the quantiles of the words they are made from, whatever the number, and use up
+ * whole blocks. */
 static void check_rough_normals(void)
 {
     for (size_t blocks = 0; blocks < 300; blocks += blocks < 20 ? 1 : 37) {

@@ -1,4 +1,5 @@
-/* The scale of residuals, against its definition: discounted sums over all residuals, formed anew each time. */
+/* The scale of residuals, against its definition: discounted sums over all residuals, formed anew each
+ * time. */
 #include "support/check.h"
 #include "support/random.h"
 

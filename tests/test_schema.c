@@ -1,5 +1,5 @@
-/* Schemas: what is accepted, the canonical form and its hash, names of columns, which schemas are compatible, and what is
- * said of a wrong one. */
+/* Schemas: what is accepted, the canonical form and its hash, names of columns, which schemas are
+ * compatible, and what is said of a wrong one. */
 #include "support/check.h"
 
 #include <locale.h>

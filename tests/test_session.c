@@ -1,4 +1,5 @@
-/* Studies that are kept in a directory go on from what is there; results as bytes; and directories that do not fit. */
+/* Studies that are kept in a directory go on from what is there; results as bytes; and directories that do
+ * not fit. */
 #include "support/check.h"
 #include "support/scratch.h"
 

@@ -615,7 +615,8 @@ static gbose *golden_learner(void)
     return g;
 }
 
-/* The bytes that version 1 wrote of it are still read: the same but for the version and the word of the schema. */
+/* The bytes that version 1 wrote of it are still read: the same but for the version and the word of the
+ * schema. */
 static void the_bytes_of_version_1_can_be_loaded(void **state)
 {
     struct bytes bytes = bytes_copy(golden_state, sizeof golden_state);

@@ -1,5 +1,5 @@
-/* The laws of core/stats.h against values of mpmath (series and continued fraction in 60 digits, checked with its own
- * incomplete gamma function), and against what defines them. */
+/* The laws of core/stats.h against values of mpmath (series and continued fraction in 60 digits, checked
+ * with its own incomplete gamma function), and against what defines them. */
 #include "support/check.h"
 #include "support/random.h"
 #include "support/stats.h"

@@ -1,5 +1,6 @@
-/* The contract of a store (src/store/store.h), as a suite that takes a constructor, so that every kind of store is held
- * to the same promises. The SQLite store is besides put on a disk that fails, and its file is damaged. */
+/* The contract of a store (src/store/store.h), as a suite that takes a constructor, so that every kind of
+ * store is held to the same promises. The SQLite store is besides put on a disk that fails, and its file
+ * is damaged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -489,8 +490,8 @@ static void a_group_happens_as_a_whole(void **state)
 
 /* ---- a disk that fails ---- */
 
-/* SQLite's own disk functions with a fault: the n-th write or sync from now fails, and (until it is switched off) every
- * later one. */
+/* SQLite's own disk functions with a fault: the n-th write or sync from now fails, and (until it is
+ * switched off) every later one. */
 static int faults_after = -1;
 static int (*real_write)(sqlite3_file *, const void *, int, sqlite3_int64);
 static int (*real_sync)(sqlite3_file *, int);

@@ -69,7 +69,8 @@ static void wrong_worlds_are_refused(void **state)
 
 /* ---- callbacks ---- */
 
-/* A learner and a world that wrap the library's own: what they play must come out as if they were not wrapped. */
+/* A learner and a world that wrap the library's own: what they play must come out as if they were not
+ * wrapped. */
 struct wrapped {
     gbose *g;
     gbose_world *w;
@@ -189,7 +190,8 @@ static void assert_same_run(const gbose_study_run *a, const gbose_study_run *b, 
     assert_memory_equal(a->curve, b->curve, n_points * sizeof *a->curve);
 }
 
-/* Callbacks see what the library's own learners and worlds see, one run at a time, on any number of threads. */
+/* Callbacks see what the library's own learners and worlds see, one run at a time, on any number of
+ * threads. */
 static void callbacks_join_a_study(void **state)
 {
     (void)state;

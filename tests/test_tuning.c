@@ -20,7 +20,8 @@ static void the_usual_tuning_changes_nothing(void **state)
     gbose_free(b);
 }
 
-/* With a fixed width so small that nothing survives beside the best, no coin is ever tossed after the first rounds. */
+/* With a fixed width so small that nothing survives beside the best, no coin is ever tossed after the
+ * first rounds. */
 static void another_tuning_is_used(void **state)
 {
     struct gbose__tuning narrow = gbose__tuning_default;

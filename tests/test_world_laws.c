@@ -236,8 +236,8 @@ static void sphere_features(void **state)
     gbose__world_free(w);
 }
 
-/* b / sum b is Dirichlet again: for d = 2 its first share has the arcsine law; for d = 10 the shares have mean
- * 1/d, variance (1/d)(1 - 1/d)/2 and, for two of them, E p_i p_j = (1/d)^2 / 2. */
+/* b / sum b is Dirichlet again: for d = 2 its first share has the arcsine law; for d = 10 the shares have
+ * mean 1/d, variance (1/d)(1 - 1/d)/2 and, for two of them, E p_i p_j = (1/d)^2 / 2. */
 static void dirichlet_features(void **state)
 {
     enum { N = 20000, D = 10 };
@@ -357,7 +357,8 @@ static void noise_has_the_stated_law(void **state)
     noise_of("heartsteps", 2.716, stats_normal_cdf);
 }
 
-/* P(|t3| / sqrt 3 > 10) = 1 - (2/pi)(10/101 + atan 10) = 4.2e-4: among 200,000 about 84; of a normal, none. */
+/* P(|t3| / sqrt 3 > 10) = 1 - (2/pi)(10/101 + atan 10) = 4.2e-4: among 200,000 about 84; of a normal,
+ * none. */
 static void t3_tail(void **state)
 {
     enum { N = 200000 };
@@ -539,7 +540,8 @@ static void users_are_shown_and_decide_v(void **state)
     }
 }
 
-/* With two features one normal is left, and the functions can be seen from outside: v / scale as a function of u. */
+/* With two features one normal is left, and the functions can be seen from outside: v / scale as a
+ * function of u. */
 static void functions_of_the_user(void **state)
 {
     struct gbose__world *product =

@@ -50,7 +50,8 @@ struct arg {
 int args_parse(int argc, char **argv, struct arg *args);
 void args_clear(struct arg *args);
 
-/* Hand the options that a command parses (behind the verb, if it is not NULL) to `take`. Nothing else is run. */
+/* Hand the options that a command parses (behind the verb, if it is not NULL) to `take`. Nothing else is
+ * run. */
 void args_list(const struct command *command, const char *verb,
                void (*take)(const struct arg *args, void *to), void *to);
 

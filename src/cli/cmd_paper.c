@@ -6,8 +6,8 @@
 
 #include "core/spec.h"
 
-/* The systems, with the parameter values of the authors' earlier study (none: nothing to choose). `draws=1` is the
- * paper's Thompson sampling: one sample, and the arm that is best in it. */
+/* The systems, with the parameter values of the authors' earlier study (none: nothing to choose).
+ * `draws=1` is the paper's Thompson sampling: one sample, and the arm that is best in it. */
 static const struct {
     const char *label, *spec, *values, *quick;
 } systems[] = {

@@ -11,7 +11,8 @@
 #define MOST_ROUND 64 /* features of the round that gbose-auto takes */
 #define MOST_WRONG 5  /* rounds that do not fit and are shown */
 
-/* An error to standard error, and the exit code that it means: 1 for what the machine could not do, else 2. */
+/* An error to standard error, and the exit code that it means: 1 for what the machine could not do, else
+ * 2. */
 static int complain(const char *where, const gbose_error *err)
 {
     fprintf(stderr, "gbose schema: %s%s%s\n", where, *where ? ": " : "", err->text);

@@ -15,8 +15,8 @@ static int serve(const char *command, const struct gbose__service_options *optio
     sigset_t signals;
     int signal;
 
-    /* All threads are started with these blocked, and this one waits for them. A client that goes away is no reason to end, nor
-     * is a file that has reached its limit: both are errors of a call. */
+    /* All threads are started with these blocked, and this one waits for them. A client that goes away is
+     * no reason to end, nor is a file that has reached its limit: both are errors of a call. */
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);

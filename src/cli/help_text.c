@@ -3,8 +3,8 @@
 
 #include "cli/manual.h"
 
-/* Where the meaning of an item begins: behind the first gap of two spaces, or, in a long term, of one that follows
- * what stands in place of a value. NULL if the line is no item. */
+/* Where the meaning of an item begins: behind the first gap of two spaces, or, in a long term, of one that
+ * follows what stands in place of a value. NULL if the line is no item. */
 static const char *meaning_of(const char *text, const char *end)
 {
     const char *gap = text;

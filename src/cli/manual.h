@@ -1,5 +1,5 @@
-/* Man pages and completions, made from what the commands say about themselves: their help texts, and the options
- * that they parse. */
+/* Man pages and completions, made from what the commands say about themselves: their help texts, and the
+ * options that they parse. */
 #ifndef GBOSE_CLI_MANUAL_H
 #define GBOSE_CLI_MANUAL_H
 
@@ -32,7 +32,8 @@ struct help_reader {
 };
 int help_next(struct help_reader *reader, struct line *line);
 
-/* What help says of option --name: a line, and what its value is called ("DIR"). 0 if help has no item for it. */
+/* What help says of option --name: a line, and what its value is called ("DIR"). 0 if help has no item for
+ * it. */
 int help_option(const struct command *command, const char *name, struct line *meaning, char *value,
                 size_t capacity);
 

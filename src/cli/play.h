@@ -20,8 +20,8 @@ int play_options(struct play *play, int argc, char **argv, struct arg *args, con
 
 void play_clear(struct play *play);
 
-/* Play the study of a plan, which is taken over: print the table, write the outputs. `sources` are directories
- * whose finished runs are taken in first (collect), n of them. Returns an exit code. */
+/* Play the study of a plan, which is taken over: print the table, write the outputs. `sources` are
+ * directories whose finished runs are taken in first (collect), n of them. Returns an exit code. */
 int play_study(struct play *play, struct gbose__plan *plan, char **sources, int n);
 
 #endif

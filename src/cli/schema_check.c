@@ -175,8 +175,9 @@ static int name_columns(const struct schema_columns *c, const char *about, const
     return 1;
 }
 
-/* Column j of the arms is determined by the columns in `base`, with these weights. Within a product, and between a product
- * and its parts, that is so by design (the values of a category add up to 1), and the ridge deals with it. */
+/* Column j of the arms is determined by the columns in `base`, with these weights. Within a product, and
+ * between a product and its parts, that is so by design (the values of a category add up to 1), and the
+ * ridge deals with it. */
 static int remark_determined(const struct schema_columns *c, size_t j, const size_t *base,
                              const double *weight, size_t n)
 {

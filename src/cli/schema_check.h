@@ -5,8 +5,8 @@
 #include "encode/profile.h"
 #include "encode/schema.h"
 
-/* The contexts of a log in sums: what varies between the arms of a round, and what is determined by what. A round of one
- * arm is compared with the other such rounds. */
+/* The contexts of a log in sums: what varies between the arms of a round, and what is determined by what.
+ * A round of one arm is compared with the other such rounds. */
 struct schema_columns {
     const gbose_schema *schema;
     size_t dim;

@@ -17,8 +17,8 @@ struct store_log {
     int rc;
 };
 
-/* If the path is a directory with a store, set it to one that can be opened instead, into which a thread writes the log. EXIT_FINE, or an
- * exit code after a message. */
+/* If the path is a directory with a store, set it to one that can be opened instead, into which a thread
+ * writes the log. EXIT_FINE, or an exit code after a message. */
 int store_log_begin(struct store_log *s, const char *command);
 
 /* When it has been read and closed. EXIT_FINE, or EXIT_BROKEN after a message. */

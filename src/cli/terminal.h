@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Look at the environment's locale; once, at the start. Only the kind of characters is taken from it, never the form of
- * numbers. */
+/* Look at the environment's locale; once, at the start. Only the kind of characters is taken from it,
+ * never the form of numbers. */
 void terminal_begin(void);
 
 /* Can letters beyond ASCII be shown? */

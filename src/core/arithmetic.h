@@ -1,5 +1,5 @@
-/* Numbers are the same on every machine because every operation is rounded to its type, once. A compiler that was told
- * otherwise is refused here; CMakeLists.txt says what to tell it. */
+/* Numbers are the same on every machine because every operation is rounded to its type, once. A compiler
+ * that was told otherwise is refused here; CMakeLists.txt says what to tell it. */
 #ifndef GBOSE_CORE_ARITHMETIC_H
 #define GBOSE_CORE_ARITHMETIC_H
 

@@ -33,9 +33,9 @@ static int beats(size_t j, size_t i, const double *image, const double *score, s
     return score[j] - score[i] > gamma * sqrt(squared(image, i, j, stride));
 }
 
-/* A computed distance is off by a relative error of at most (stride/8 + 4) units in the last place, or, when
- * its square underflows, by less than 1e-150; an image R b is off by as much of || |R| || ||b||. Bounds give way by
- * more: by this fraction of what they are made of, and TINY. */
+/* A computed distance is off by a relative error of at most (stride/8 + 4) units in the last place, or,
+ * when its square underflows, by less than 1e-150; an image R b is off by as much of || |R| || ||b||.
+ * Bounds give way by more: by this fraction of what they are made of, and TINY. */
 #define TINY 1e-149
 
 static double slack(size_t stride)
@@ -43,8 +43,8 @@ static double slack(size_t stride)
     return 4 * (double)(stride + 64) * DBL_EPSILON;
 }
 
-/* The leader's lead over an arm is so much more than gamma distance, a bound on that distance being `gap`, that no
- * rounding can hide it. Such an arm j is not needed to remove others: if it beats i, then
+/* The leader's lead over an arm is so much more than gamma distance, a bound on that distance being `gap`,
+ * that no rounding can hide it. Such an arm j is not needed to remove others: if it beats i, then
  *     score_leader - score_i > gamma ||leader - j|| + gamma ||j - i|| >= gamma ||leader - i||
  * and the margin, a share of the largest lead there is, covers the rounding of all three comparisons. */
 static int beaten_for_sure(double lead, double gap, double largest_lead, double gamma, size_t stride)
@@ -173,8 +173,8 @@ static void fill_tiles(const struct gbose__arms *scratch, const double *image, c
     }
 }
 
-/* More than a single-precision sum over the coordinates of points of radius 1 can be off: each coordinate by 2^-24
- * of itself, each of `stride` additions too. */
+/* More than a single-precision sum over the coordinates of points of radius 1 can be off: each coordinate
+ * by 2^-24 of itself, each of `stride` additions too. */
 static float tile_error(size_t stride)
 {
     return (float)(stride + 64) * 0x1p-22F;
@@ -228,8 +228,8 @@ static int beaten_by_few(size_t i, const size_t *rival, size_t count, const doub
     return 0;
 }
 
-/* The same for all of the rivals, which are in tiles in order of decreasing score: an arm is compared with those before it.
- * Sets the radius of an arm that is eliminated to -1. */
+/* The same for all of the rivals, which are in tiles in order of decreasing score: an arm is compared with
+ * those before it. Sets the radius of an arm that is eliminated to -1. */
 static void remove_beaten(const struct gbose__arms *scratch, size_t count, const double *image,
                           const double *score, size_t stride, double gamma, double unit)
 {
@@ -257,7 +257,8 @@ static void remove_beaten(const struct gbose__arms *scratch, size_t count, const
     }
 }
 
-/* An arm is only beaten by one that scores higher. The leader beats most of those that fall, so it goes first. */
+/* An arm is only beaten by one that scores higher. The leader beats most of those that fall, so it goes
+ * first. */
 size_t gbose__filter(size_t *keep, size_t count, const struct gbose__arms *scratch, const double *image,
                      const double *score, size_t stride, double gamma)
 {
@@ -355,9 +356,10 @@ static void offer(size_t *k, size_t *l, double *best, size_t i, size_t j, const 
     }
 }
 
-/* With radii about the arms' mean, ||i - j|| <= radius_i + radius_j: with arms by falling radius, the first bound
- * below the best distance found ends a tile, and at its second arm it ends the search. Within a tile,
- * ||i - j||^2 = radius_i^2 + radius_j^2 - 2 i'j in single precision says which pairs need a closer look. */
+/* With radii about the arms' mean, ||i - j|| <= radius_i + radius_j: with arms by falling radius, the
+ * first bound below the best distance found ends a tile, and at its second arm it ends the search. Within
+ * a tile, ||i - j||^2 = radius_i^2 + radius_j^2 - 2 i'j in single precision says which pairs need a closer
+ * look. */
 void gbose__farthest_pair(size_t *k, size_t *l, const struct gbose__arms *scratch, const double *image,
                           const size_t *keep, size_t count, size_t stride)
 {

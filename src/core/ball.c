@@ -1,15 +1,15 @@
 /* max over the simplex of f(p) = sum_j p_j ||x_j - c||^2 with c = sum_j p_j x_j (the dual of the minimum
  * enclosing ball). f is concave; at its maximum every point is within the weighted mean squared distance.
  *
- * An active-set method, the dual one of Goldfarb and Idnani (Mathematical Programming 27, 1983) for this quadratic
- * program; Fischer, Gaertner and Kutz (ESA 2003) walk the same way in the primal. A support set of affinely independent
- * points is kept, all at one distance from the centre. The point x farthest from the centre enters: with y its
- * coordinates in the support's affine hull and r = x - sum_i y_i x_i the rest, moving weight along e_x - y keeps the
- * support's distances equal, and
+ * An active-set method, the dual one of Goldfarb and Idnani (Mathematical Programming 27, 1983) for this
+ * quadratic program; Fischer, Gaertner and Kutz (ESA 2003) walk the same way in the primal. A support set
+ * of affinely independent points is kept, all at one distance from the centre. The point x farthest from
+ * the centre enters: with y its coordinates in the support's affine hull and r = x - sum_i y_i x_i the
+ * rest, moving weight along e_x - y keeps the support's distances equal, and
  *     f(p + t (e_x - y)) = f(p) + t slope - t^2 ||r||^2,    slope = ||x - c||^2 - (the support's common distance)^2.
- * At t = slope / (2 ||r||^2) x is at the common distance too, and belongs to the support. If the weight of a point of the
- * support runs out before, that point leaves, and x goes on from there. f grows with every step, so that no support comes
- * back, and a support has at most dim + 1 points.
+ * At t = slope / (2 ||r||^2) x is at the common distance too, and belongs to the support. If the weight of
+ * a point of the support runs out before, that point leaves, and x goes on from there. f grows with every
+ * step, so that no support comes back, and a support has at most dim + 1 points.
  *
  * The differences x_i - x_0 of the support are kept as Q R: a point enters by Gram and Schmidt, twice for
  * precision, and leaves by plane rotations. */
@@ -22,13 +22,15 @@
 #include "core/arms.h"
 #include "core/kernels.h"
 
-/* Of a difference, what is shorter than this fraction is rounding: the point lies in the support's affine hull. */
+/* Of a difference, what is shorter than this fraction is rounding: the point lies in the support's affine
+ * hull. */
 #define DEPENDENT (64 * DBL_EPSILON)
 
 /* Farthest pairs that are closer than this are points of which no difference has a square. */
 #define SHORTEST 1e-145
 
-/* A support is reached in some 4 steps a point even where all radii are nearly equal, and rounding asks for more. */
+/* A support is reached in some 4 steps a point even where all radii are nearly equal, and rounding asks
+ * for more. */
 #define MAX_STEPS(capacity) (100 + 20 * (capacity))
 
 static size_t capacity_for(size_t n, size_t dim)
@@ -69,7 +71,8 @@ static double *right_row(const struct gbose__ball *s, size_t k)
     return s->right + k * s->row;
 }
 
-/* along <- R^-1 lean, for the points of the support but the first, whose share is returned: what is missing to `total`. */
+/* along <- R^-1 lean, for the points of the support but the first, whose share is returned: what is
+ * missing to `total`. */
 static double solve_back(const struct gbose__ball *s, double total)
 {
     size_t m = s->size - 1, width = gbose__pad(m);
@@ -126,9 +129,10 @@ static void append(struct gbose__ball *s, size_t x, double weight, double rest2,
     s->weight[s->size++] = weight;
 }
 
-/* Point i of the support leaves, and so does column j of R, whose lower neighbours move up the diagonal again by plane
- * rotations. If it is the origin, the next point becomes it: all differences lose that point's, which is R_00 at the
- * top and 0 below, and then it is that column that leaves. The entering point's difference, lean and off, follows. */
+/* Point i of the support leaves, and so does column j of R, whose lower neighbours move up the diagonal
+ * again by plane rotations. If it is the origin, the next point becomes it: all differences lose that
+ * point's, which is R_00 at the top and 0 below, and then it is that column that leaves. The entering
+ * point's difference, lean and off, follows. */
 static void drop(struct gbose__ball *s, size_t i, size_t stride)
 {
     size_t m = s->size - 1, j = i ? i - 1 : 0, width = gbose__pad(m);
@@ -211,8 +215,9 @@ static void enter(struct gbose__ball *s, size_t x, double slope, const double *p
     }
 }
 
-/* Rounding has made the support's squared distances differ; they are in `square`, the origin's first. Move the centre
- * by Q z, with (x_i - x_0)'Q z = (square_i - square_0) / 2, and the weights by R^-1 z: they are equal again. */
+/* Rounding has made the support's squared distances differ; they are in `square`, the origin's first. Move
+ * the centre by Q z, with (x_i - x_0)'Q z = (square_i - square_0) / 2, and the weights by R^-1 z: they are
+ * equal again. */
 static void level(struct gbose__ball *s, size_t stride)
 {
     size_t m = s->size - 1, leaves;
@@ -233,7 +238,8 @@ static void level(struct gbose__ball *s, size_t stride)
         drop(s, leaves, stride);
 }
 
-/* The centre, and the weighted mean of the support's squared distances from it, which are left in `square`. */
+/* The centre, and the weighted mean of the support's squared distances from it, which are left in
+ * `square`. */
 static double find_spread(struct gbose__ball *s, const double *points, size_t stride)
 {
     double spread = 0;

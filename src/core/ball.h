@@ -6,7 +6,8 @@
 
 /* How far the result may be from optimal: with centre c = sum_j p_j x_j, every point has
  *     ||x_i - c||^2 <= (1 + GBOSE__BALL_TOLERANCE) sum_j p_j ||x_j - c||^2
- * up to GBOSE__BALL_ROUNDING ||c|| ||x_i - c||, what the rounding of coordinates does to a squared distance. */
+ * up to GBOSE__BALL_ROUNDING ||c|| ||x_i - c||, what the rounding of coordinates does to a squared
+ * distance. */
 #define GBOSE__BALL_TOLERANCE 1e-6
 #define GBOSE__BALL_ROUNDING 1e-14
 
@@ -32,8 +33,9 @@ int gbose__ball_init(struct gbose__ball *ball, size_t n, size_t dim);
 
 void gbose__ball_clear(struct gbose__ball *ball);
 
-/* Weights p for the points keep[0..count-1] (rows of `points`), count >= 2, (k, l) a farthest pair of them.
- * Writes p[keep[a]] for each; for two points it is 1/2 each, and also if none are farther apart than 1e-145. */
+/* Weights p for the points keep[0..count-1] (rows of `points`), count >= 2, (k, l) a farthest pair of
+ * them. Writes p[keep[a]] for each; for two points it is 1/2 each, and also if none are farther apart than
+ * 1e-145. */
 void gbose__ball_weights(double *p, struct gbose__ball *scratch, const double *points, const size_t *keep,
                          size_t count, size_t stride, size_t k, size_t l);
 

@@ -1,8 +1,10 @@
-/* Dense symmetric and triangular matrices, for what is computed now and then: factors, solutions, products.
+/* Dense symmetric and triangular matrices, for what is computed now and then: factors, solutions,
+ * products.
  *
  * A matrix is a padded lower triangle: gbose__triangle(dim) doubles, row after row, row j beginning at
- * gbose__triangle_row(j) and padded with zeros to whole vectors (core/memory.h). A symmetric matrix is given by its lower
- * triangle. Vectors have dim entries, and an output is none of the inputs. Nothing allocates. */
+ * gbose__triangle_row(j) and padded with zeros to whole vectors (core/memory.h). A symmetric matrix is
+ * given by its lower triangle. Vectors have dim entries, and an output is none of the inputs. Nothing
+ * allocates. */
 #ifndef GBOSE_CORE_DENSE_H
 #define GBOSE_CORE_DENSE_H
 
@@ -19,7 +21,8 @@ static inline double *gbose__dense_row(double *triangle, size_t j)
     return triangle + gbose__triangle_row(j);
 }
 
-/* Cholesky, in place: the lower L with L L' = B. 0 if B is not positive definite (and B is then spoilt), else 1. */
+/* Cholesky, in place: the lower L with L L' = B. 0 if B is not positive definite (and B is then spoilt),
+ * else 1. */
 int gbose__dense_factor(double *B, size_t dim);
 
 /* The inverse of a lower triangle with a positive diagonal. */

@@ -2,8 +2,9 @@
  * and that length is zero. Sums run in eight fixed lanes that are added in a fixed order, so that a result
  * has the same bytes on every instruction set. Nothing allocates, nothing fails.
  *
- * The short ones below are compiled into their callers. Those where the time goes work on many rows at a call, are
- * compiled for several instruction sets (kernels_body.h), and are reached through gbose__kernels. */
+ * The short ones below are compiled into their callers. Those where the time goes work on many rows at a
+ * call, are compiled for several instruction sets (kernels_body.h), and are reached through
+ * gbose__kernels. */
 #ifndef GBOSE_CORE_KERNELS_H
 #define GBOSE_CORE_KERNELS_H
 
@@ -43,7 +44,8 @@ static inline double gbose__distance2(const double *restrict a, const double *re
     return gbose__add_lanes(s);
 }
 
-/* Where row j of a padded lower triangle begins. Rows are stored one after the other, row j in pad(j + 1) doubles. */
+/* Where row j of a padded lower triangle begins. Rows are stored one after the other, row j in pad(j + 1)
+ * doubles. */
 static inline size_t gbose__triangle_row(size_t j)
 {
     size_t q = j / GBOSE__LANES, r = j % GBOSE__LANES;
@@ -62,7 +64,8 @@ struct gbose__span {
 /* Philox blocks that rough_normals() takes at a time. */
 #define GBOSE__ROUGH_BLOCKS 64
 
-/* A tile holds GBOSE__TILE points in single precision, coordinate after coordinate, and one more number of each. */
+/* A tile holds GBOSE__TILE points in single precision, coordinate after coordinate, and one more number of
+ * each. */
 #define GBOSE__TILE 64
 
 struct gbose__kernels {
@@ -88,39 +91,41 @@ struct gbose__kernels {
     /* (x, y) <- (c x + s y, c y - s x) */
     void (*rotate)(double *x, double *y, double c, double s, size_t n);
 
-    /* Two standard normal numbers from each of `blocks` Philox blocks, whose counters count up in counter[0]: what
-     * gbose__rng_normal() gives. Leaves the counter behind the last. */
+    /* Two standard normal numbers from each of `blocks` Philox blocks, whose counters count up in
+     * counter[0]: what gbose__rng_normal() gives. Leaves the counter behind the last. */
     void (*normals)(double *z, const uint32_t key[2], uint32_t counter[4], size_t blocks);
 
     /* Four rough ones from each block: gbose__rng_rough_normals(). */
     void (*rough_normals)(double *z, const uint32_t key[2], uint32_t counter[4], size_t blocks);
 
-    /* Of GBOSE__BATCH draws, count who wins: contestant `favourite`, whose score is 0, or one of the others in turn, whose
-     * scores are lead + factor z, row after row. z holds `columns` rows, each a number for every draw. Ties go to
-     * the first contestant. The first `plus` draws count, and of their reflections -z the first `minus`. */
+    /* Of GBOSE__BATCH draws, count who wins: contestant `favourite`, whose score is 0, or one of the
+     * others in turn, whose scores are lead + factor z, row after row. z holds `columns` rows, each a
+     * number for every draw. Ties go to the first contestant. The first `plus` draws count, and of their
+     * reflections -z the first `minus`. */
     void (*count_wins)(double *wins, size_t favourite, const double *lead, const double *factor,
                        size_t rivals, size_t columns, size_t stride, const double *z, size_t plus,
                        size_t minus);
 
-    /* Bit b: may ||tile_b - point|| be less than last_b - own + error? `last` is the number beside the points; lengths
-     * are exact up to a fraction `error`. */
+    /* Bit b: may ||tile_b - point|| be less than last_b - own + error? `last` is the number beside the
+     * points; lengths are exact up to a fraction `error`. */
     uint64_t (*near_tile)(const float *tile, const float *point, float own, size_t stride, float error);
 
     /* Bit b: is last_b - 2 tile_b'point at least `least`? */
     uint64_t (*far_tile)(const float *tile, const float *point, float least, size_t stride);
 
-    /* out_k = R x_k with k = index[i], or k = i if index is NULL, for i < n. R is a triangle of dimension dim, rows
-     * of out and x are padded. Zeros at either end of an x cost nothing. */
+    /* out_k = R x_k with k = index[i], or k = i if index is NULL, for i < n. R is a triangle of dimension
+     * dim, rows of out and x are padded. Zeros at either end of an x cost nothing. */
     void (*triangle_apply)(double *out, const double *root, size_t dim, const double *x, const size_t *index,
                            size_t n);
 
-    /* Carlson's step R'R <- (  (R'R)^-1 + w x x'  )^-1. With f = R x and alpha_j = 1 + w (f_0^2 + ... + f_j^2)
+    /* Carlson's step R'R <- (  (R'R)^-1 + w x x'  )^-1. With f = R x and alpha_j = 1 + w (f_0^2 + ... +
+     * f_j^2)
      *     R_j <- sqrt(alpha_{j-1} / alpha_j) R_j  -  w f_j / sqrt(alpha_{j-1} alpha_j) sum_{i<j} f_i R_i
      * `sum` becomes the whole sum, R'R x of the old R; returns the last alpha. */
     double (*triangle_step)(double *root, size_t dim, double *sum, const double *x, double w);
 
-    /* The triangle of x x' is added to a triangle; what is right of its diagonal is filled with anything finite. Zeros
-     * at either end of x cost nothing. */
+    /* The triangle of x x' is added to a triangle; what is right of its diagonal is filled with anything
+     * finite. Zeros at either end of x cost nothing. */
     void (*triangle_add)(double *triangle, size_t dim, const double *x);
 };
 

@@ -1,8 +1,9 @@
-/* The loops where the time goes. Included by kernels_baseline.c, kernels_avx2.c and kernels_avx512.c, each compiled
- * for its instruction set and each defining GBOSE__TABLE, the name of its table.
+/* The loops where the time goes. Included by kernels_baseline.c, kernels_avx2.c and kernels_avx512.c, each
+ * compiled for its instruction set and each defining GBOSE__TABLE, the name of its table.
  *
- * Written once, with the compiler's vector types as wide as the target's registers: eight lanes are one, two or
- * four of them. Every operation on a number, and the order of every sum, is the same whatever the width. */
+ * Written once, with the compiler's vector types as wide as the target's registers: eight lanes are one,
+ * two or four of them. Every operation on a number, and the order of every sum, is the same whatever the
+ * width. */
 #include "core/kernels.h"
 
 #include <math.h>
@@ -15,8 +16,8 @@
 #include "core/normal.h"
 #include "core/normal_tables.h"
 
-/* X86 is the width of the registers in bits where intrinsics help, otherwise 0. The tests set GBOSE__VEC_DOUBLES, to
- * try widths that the processor does not have: without intrinsics. */
+/* X86 is the width of the registers in bits where intrinsics help, otherwise 0. The tests set
+ * GBOSE__VEC_DOUBLES, to try widths that the processor does not have: without intrinsics. */
 #if defined(GBOSE__VEC_DOUBLES)
 #define VEC_DOUBLES GBOSE__VEC_DOUBLES
 #define X86 0
@@ -35,7 +36,8 @@
 #endif
 #define PARTS (GBOSE__LANES / VEC_DOUBLES)
 
-/* Sums that are formed side by side, so that one waits for memory while another adds. Limited by registers. */
+/* Sums that are formed side by side, so that one waits for memory while another adds. Limited by
+ * registers. */
 #if X86 == 128
 #define ROWS 2
 #else
@@ -205,8 +207,8 @@ static inline void squares(double *out, const double *const *row, const double *
     add_up(out, s);
 }
 
-/* One of the two above, for each of n rows. The last ROWS overlap those before, or if n is less, the last row stands
- * in for those that are missing. */
+/* One of the two above, for each of n rows. The last ROWS overlap those before, or if n is less, the last
+ * row stands in for those that are missing. */
 static inline void for_all_rows(void (*kernel)(double *, const double *const *, const double *, size_t),
                                 double *out, const double *rows, const size_t *index, const double *x,
                                 size_t n, size_t stride)
@@ -288,8 +290,8 @@ static struct gbose__span find_span(const double *x, size_t stride)
     return s;
 }
 
-/* Rows j, j + 1, ... of the triangle. They are of one length, since ROWS divides GBOSE__LANES; past the last one it
- * stands in for those that are missing. */
+/* Rows j, j + 1, ... of the triangle. They are of one length, since ROWS divides GBOSE__LANES; past the
+ * last one it stands in for those that are missing. */
 static inline void find_rows(const double **row, const double *root, size_t j, size_t dim)
 {
     for (size_t r = 0; r < ROWS; r++)
@@ -346,7 +348,8 @@ static void triangle_apply(double *out, const double *root, size_t dim, const do
     }
 }
 
-/* Rows that a step takes at a time: they stay in the cache, and the roots of one do not wait for those of another. */
+/* Rows that a step takes at a time: they stay in the cache, and the roots of one do not wait for those of
+ * another. */
 #define PANEL 32
 
 struct panel {
@@ -354,7 +357,8 @@ struct panel {
     int active[PANEL / GBOSE__LANES]; /* has this group of eight rows an f that is not 0? */
 };
 
-/* Row `first` and those after it: f, and from alpha before them the two factors. Returns the alpha behind them. */
+/* Row `first` and those after it: f, and from alpha before them the two factors. Returns the alpha behind
+ * them. */
 static inline double find_factors(struct panel *q, double alpha, const double *root, size_t first, size_t dim,
                                   const double *x, struct gbose__span s, double w)
 {
@@ -389,7 +393,8 @@ static inline double find_factors(struct panel *q, double alpha, const double *r
     return alpha;
 }
 
-/* Eight columns of a panel from top to bottom, their sum in registers. Groups of eight rows have one width. */
+/* Eight columns of a panel from top to bottom, their sum in registers. Groups of eight rows have one
+ * width. */
 static inline void rotate_columns(double *root, double *sum, size_t column, size_t first, size_t end,
                                   const struct panel *q)
 {
@@ -485,7 +490,8 @@ static uint64_t unset_bits(const fmask *set)
     return bits;
 }
 
-/* The sum of squares only grows: as soon as it is enough for all points of a strip, the rest is not looked at. */
+/* The sum of squares only grows: as soon as it is enough for all points of a strip, the rest is not looked
+ * at. */
 static uint64_t near_tile(const float *tile, const float *point, float own, size_t stride, float error)
 {
     uint64_t open = 0;
@@ -584,7 +590,8 @@ static inline vec polynomial(const double *c, int n, vec x)
     return y;
 }
 
-/* Philox 4x32-10 of a vector of counters: the first and second word of each block, then the third and fourth. */
+/* Philox 4x32-10 of a vector of counters: the first and second word of each block, then the third and
+ * fourth. */
 static inline void philox(words u[2], const uint32_t key[2], const uint32_t counter[4])
 {
     const words low = (words){0} + UINT32_MAX;
@@ -758,8 +765,8 @@ static inline fvec with_sign(fvec x, fmask sign)
     return (fvec)((fmask)x ^ (sign & INT32_MIN));
 }
 
-/* A word is a signed number w, and the uniform is 1/2 + (w + 1/2) 2^-32: with n = w or -1 - w, it is at the distance
- * q = (n + 1/2) 2^-32 from 1/2. */
+/* A word is a signed number w, and the uniform is 1/2 + (w + 1/2) 2^-32: with n = w or -1 - w, it is at
+ * the distance q = (n + 1/2) 2^-32 from 1/2. */
 static inline fvec rough_centre(fmask word, unsigned *tail)
 {
     fmask sign = word >> 31;

@@ -1,5 +1,5 @@
-/* Coefficients that the normal law is computed with, one value at a time (normal.c) and many (kernels_body.h): both
- * must do the same operations in the same order. */
+/* Coefficients that the normal law is computed with, one value at a time (normal.c) and many
+ * (kernels_body.h): both must do the same operations in the same order. */
 #ifndef GBOSE_CORE_NORMAL_TABLES_H
 #define GBOSE_CORE_NORMAL_TABLES_H
 
@@ -7,12 +7,13 @@
 #define LN2_LOW 0x1.ef35793c76730p-45
 #define SQRT_HALF 0x1.6a09e667f3bcdp-1
 
-/* log m = 2 atanh s = 2 (s + s^3 / 3 + ...), s = (m - 1) / (m + 1), where m is in [sqrt 1/2, sqrt 2), |s| < 0.172 */
+/* log m = 2 atanh s = 2 (s + s^3 / 3 + ...), s = (m - 1) / (m + 1), where m is in [sqrt 1/2, sqrt 2), |s|
+ * < 0.172 */
 static const double log_odd[] = {1.0,      1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9, 1.0 / 11,
                                  1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21};
 
-/* Wichura's algorithm AS 241 (Applied Statistics 37, 1988), routine PPND16: for |q| = |p - 1/2| at most QUANTILE_CENTRE
- * in q, and beyond in r = sqrt(-log p), up to QUANTILE_TAIL and from there. */
+/* Wichura's algorithm AS 241 (Applied Statistics 37, 1988), routine PPND16: for |q| = |p - 1/2| at most
+ * QUANTILE_CENTRE in q, and beyond in r = sqrt(-log p), up to QUANTILE_TAIL and from there. */
 #define QUANTILE_CENTRE 0.425
 #define QUANTILE_TAIL 5
 

@@ -8,9 +8,9 @@
 #include "core/normal.h"
 #include "gbose.h"
 
-/* The bound of R is renewed, at the price of a step, as often as it can be expected to have become a few percent too
- * large: after 1/8 more steps, or with `forget`, that makes it grow with each, after this many. In any case
- * before the rounding of the steps could matter. */
+/* The bound of R is renewed, at the price of a step, as often as it can be expected to have become a few
+ * percent too large: after 1/8 more steps, or with `forget`, that makes it grow with each, after this
+ * many. In any case before the rounding of the steps could matter. */
 #define REACH_STEPS 32
 #define REACH_MOST 1000000
 
@@ -44,8 +44,8 @@ static int allocate(struct gbose__ridge *m, size_t dim)
 }
 
 /* Bound the largest singular value of R: for any p > 0 and q = |R| p, its square is at most the largest of
- * (|R|'q)_j / p_j (Schur's test). The nearer p is to the leading singular vector of |R| the better, so |R|'q is the
- * next p. */
+ * (|R|'q)_j / p_j (Schur's test). The nearer p is to the leading singular vector of |R| the better, so
+ * |R|'q is the next p. */
 static void find_reach(struct gbose__ridge *m)
 {
     double *p = m->weight, *next = m->sum, most = 0, largest = 0;
@@ -198,8 +198,8 @@ static void solve(struct gbose__ridge *m, const double *y)
     }
 }
 
-/* The evidence of one regression: B += scale (L L' - diag(prior)) and y += scale L (L'mu), with L = R^-1. There
- * is room for L, and for L'mu in `half`. */
+/* The evidence of one regression: B += scale (L L' - diag(prior)) and y += scale L (L'mu), with L = R^-1.
+ * There is room for L, and for L'mu in `half`. */
 static void add_evidence(double *B, double *y, double *L, double *half, const struct gbose__ridge *m,
                          double scale)
 {
@@ -273,7 +273,8 @@ int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into
 
 /* ---- growing ---- */
 
-/* P and turn as they are after m->steps steps. All of P is put back within a cycle, so earlier steps do not matter. */
+/* P and turn as they are after m->steps steps. All of P is put back within a cycle, so earlier steps do
+ * not matter. */
 static void age_prior(struct gbose__ridge *m)
 {
     size_t turns = turns_of(m), cycle;

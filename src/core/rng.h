@@ -38,9 +38,10 @@ double gbose__rng_uniform(struct gbose__rng *rng);
 double gbose__rng_normal(struct gbose__rng *rng);
 void gbose__rng_normals(struct gbose__rng *rng, double *z, size_t n);
 
-/* n of them, a multiple of 4, for sampling by the thousand: in single precision, from 32 bits each. They differ from
- * the exact inverse by less than 2e-6, and none exceeds 6.34. Whole blocks are used up; of every GBOSE__ROUGH_BLOCKS
- * blocks (kernels.h), or what is left, all first and second words come first, then all third and fourth. */
+/* n of them, a multiple of 4, for sampling by the thousand: in single precision, from 32 bits each. They
+ * differ from the exact inverse by less than 2e-6, and none exceeds 6.34. Whole blocks are used up; of
+ * every GBOSE__ROUGH_BLOCKS blocks (kernels.h), or what is left, all first and second words come first,
+ * then all third and fourth. */
 void gbose__rng_rough_normals(struct gbose__rng *rng, double *z, size_t n);
 
 #endif

@@ -206,8 +206,8 @@ static const char *entry_name(const void *catalog, size_t i)
     return info ? info->name : NULL;
 }
 
-/* The position of a name in a list that `at` walks. `found`: 1 if it is there; -1 if not, and the position is that of a name
- * that may be meant; 0 if there is none of these either. */
+/* The position of a name in a list that `at` walks. `found`: 1 if it is there; -1 if not, and the position
+ * is that of a name that may be meant; 0 if there is none of these either. */
 static size_t find_name(int *found, const char *name, const char *(*at)(const void *, size_t),
                         const void *list)
 {
@@ -297,8 +297,8 @@ static int read_options(struct gbose__value *values, char *text, const gbose_inf
     return GBOSE_OK;
 }
 
-/* The name is cut at the first character that no name has, to see whether a wrong one stands for the colon, or between two
- * names. `near`: the name that may be meant, or NULL. */
+/* The name is cut at the first character that no name has, to see whether a wrong one stands for the
+ * colon, or between two names. `near`: the name that may be meant, or NULL. */
 static int unknown_name(const char *text, const char *near, const struct gbose__catalog *catalog,
                         gbose_error *err)
 {

@@ -8,8 +8,8 @@
 
 /* ---- the gamma function ---- */
 
-/* log Gamma(a) - [(a - 1/2) log a - a + log(2 pi) / 2] for a >= 10: Stirling's series. The first term left out is below
- * 7e-16 there. */
+/* log Gamma(a) - [(a - 1/2) log a - a + log(2 pi) / 2] for a >= 10: Stirling's series. The first term left
+ * out is below 7e-16 there. */
 static double stirling_rest(double a)
 {
     double b = 1 / (a * a);
@@ -43,8 +43,8 @@ static double above_log(double u)
     return 2 * s * s / (1 - s) - 2 * sum;
 }
 
-/* log(x^a e^-x / Gamma(a + 1)). Its terms are far larger than it for a large a near x, so there it is put together
- * from what is left after they have cancelled. */
+/* log(x^a e^-x / Gamma(a + 1)). Its terms are far larger than it for a large a near x, so there it is put
+ * together from what is left after they have cancelled. */
 static double log_front(double a, double x)
 {
     if (a < 10)
@@ -62,8 +62,8 @@ static double lower_series(double a, double x)
     return sum;
 }
 
-/* Q(a, x) over the front, for x >= a + 1: a times the continued fraction 1/(x+1-a- 1(1-a)/(x+3-a- ...)), from its
- * front on (Lentz). */
+/* Q(a, x) over the front, for x >= a + 1: a times the continued fraction 1/(x+1-a- 1(1-a)/(x+3-a- ...)),
+ * from its front on (Lentz). */
 static double upper_fraction(double a, double x)
 {
     double b = x + 1 - a, c = 1e300, d = 1 / b, product = d, step;

@@ -1,7 +1,7 @@
 /* Encoding: features as they come, to the rows of contexts that a schema makes of them.
  *
- * Each feature is first turned into the columns of its own that are not 0 (most have one), then every term multiplies
- * the columns of its factors. All that needs memory is on the stack, so nothing is allocated. */
+ * Each feature is first turned into the columns of its own that are not 0 (most have one), then every term
+ * multiplies the columns of its factors. All that needs memory is on the stack, so nothing is allocated. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -317,8 +317,8 @@ static int decode(struct work *w, uint32_t slot, const gbose_feature *from)
     }
 }
 
-/* The slot of a feature, 0 if the schema does not use it. Arms mostly come with the same features in the same order,
- * so the slot that this place of the list had before is tried first. */
+/* The slot of a feature, 0 if the schema does not use it. Arms mostly come with the same features in the
+ * same order, so the slot that this place of the list had before is tried first. */
 static uint32_t find_slot(struct work *w, const gbose_feature *from, size_t place)
 {
     uint32_t slot;
@@ -405,7 +405,8 @@ static double power_of(double x, uint32_t power)
     return y;
 }
 
-/* The columns of a factor that is no single number, one after the other: multiply() goes on with each of them. */
+/* The columns of a factor that is no single number, one after the other: multiply() goes on with each of
+ * them. */
 static inline void multiply(struct work *w, const struct gbose__term *t, uint32_t k, double *row,
                             double product);
 

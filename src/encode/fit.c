@@ -1,5 +1,5 @@
-/* Proposing a schema from data. What cannot be known from data (is a number a code? which products matter?) is said in
- * comments, for the person who edits it. */
+/* Proposing a schema from data. What cannot be known from data (is a number a code? which products
+ * matter?) is said in comments, for the person who edits it. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -16,8 +16,8 @@ static size_t round_option(const gbose_info *info)
     return i;
 }
 
-/* The spec with `round` set to the schema's features of the round, if the learner has that option; the spec itself may
- * say `said` of them, or nothing. */
+/* The spec with `round` set to the schema's features of the round, if the learner has that option; the
+ * spec itself may say `said` of them, or nothing. */
 static int spec_for(char *out, const char *spec, const gbose_schema *schema, size_t said, gbose_error *err)
 {
     struct gbose__value value[GBOSE__MAX_OPTIONS];

@@ -1,4 +1,5 @@
-/* Reading a schema: tokens, and which lines there are. parse_feature.c and parse_terms.c read the two kinds of lines. */
+/* Reading a schema: tokens, and which lines there are. parse_feature.c and parse_terms.c read the two
+ * kinds of lines. */
 #include "encode/parse.h"
 
 #include <stdarg.h>

@@ -15,7 +15,8 @@ static int ends_with(const char *name, const char *word)
     return n > m && name[n - m - 1] == '.' && !strcmp(name + n - m, word);
 }
 
-/* The nearest name in the form that the word has: without what stands before the last dot, if it has no dot. */
+/* The nearest name in the form that the word has: without what stands before the last dot, if it has no
+ * dot. */
 static int unknown(struct parser *p, const char *word)
 {
     const char *nearest = NULL;

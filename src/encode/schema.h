@@ -15,8 +15,8 @@
 
 enum gbose__feature_type { TYPE_NUMBER, TYPE_CATEGORY, TYPE_SET, TYPE_VECTOR, TYPE_FLAG, TYPE_CYCLE };
 
-/* What becomes of a value that is missing, or that a category does not list: it has a column of its own, it leaves all
- * columns 0, or it is an error. */
+/* What becomes of a value that is missing, or that a category does not list: it has a column of its own,
+ * it leaves all columns 0, or it is an error. */
 enum gbose__stray { STRAY_COLUMN, STRAY_OFF, STRAY_ERROR };
 
 struct gbose__schema_feature {
@@ -95,7 +95,8 @@ struct gbose__piece {
     size_t n;
 };
 
-/* The number that a piece of text is: 1, or 0 if it is none. "true" and "false" are numbers only if `words`. */
+/* The number that a piece of text is: 1, or 0 if it is none. "true" and "false" are numbers only if
+ * `words`. */
 int gbose__value_number(locale_t c_locale, double *out, struct gbose__piece text, int words);
 
 /* What a value is told apart by: equal numbers have equal keys, written as text or not. */

@@ -274,8 +274,8 @@ const char *gbose__csv_path(const struct gbose__csv *c)
 
 /* ---- writing ---- */
 
-/* Hand a field on, piece by piece. A field that is empty needs no quotes, but a record that is one empty field does, or
- * it would read as a blank line: gbose__csv_put_record() sees to that. */
+/* Hand a field on, piece by piece. A field that is empty needs no quotes, but a record that is one empty
+ * field does, or it would read as a blank line: gbose__csv_put_record() sees to that. */
 static int quote(int (*emit)(void *to, const char *text, size_t size, gbose_error *err), void *to,
                  const char *text, gbose_error *err)
 {

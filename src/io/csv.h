@@ -1,7 +1,8 @@
 /* Comma-separated values (RFC 4180), record by record and in constant memory, plain or gzip (io/lines.h).
  *
- * The first record names the columns. Fields may be in double quotes and then hold commas, newlines and doubled quotes.
- * Lines end with a newline, with or without a carriage return; blank lines are passed over. */
+ * The first record names the columns. Fields may be in double quotes and then hold commas, newlines and
+ * doubled quotes. Lines end with a newline, with or without a carriage return; blank lines are passed
+ * over. */
 #ifndef GBOSE_IO_CSV_H
 #define GBOSE_IO_CSV_H
 
@@ -26,9 +27,10 @@ size_t gbose__csv_columns(const struct gbose__csv *c);
 const char *gbose__csv_name(const struct gbose__csv *c, size_t column);
 long gbose__csv_find(const struct gbose__csv *c, const char *name);
 
-/* The next record: 1; or 0 at the end, or an error whose text has the file and the line. GBOSE__EREAD or GBOSE_ENOMEM:
- * nothing follows. GBOSE_EINVAL: the record is not well-formed (a number of fields that is not the header's, a quote
- * where none may be, a quote that is never closed, a zero byte) or too long; the next call goes on with the next line. */
+/* The next record: 1; or 0 at the end, or an error whose text has the file and the line. GBOSE__EREAD or
+ * GBOSE_ENOMEM: nothing follows. GBOSE_EINVAL: the record is not well-formed (a number of fields that is
+ * not the header's, a quote where none may be, a quote that is never closed, a zero byte) or too long; the
+ * next call goes on with the next line. */
 int gbose__csv_next(struct gbose__csv *c, gbose_error *err);
 
 /* A field of the record, a zero behind it, until the next call. */

@@ -1,14 +1,15 @@
-/* The features of a round as they come in, from JSON or from the fields of a table, as gbose_encode() takes them.
+/* The features of a round as they come in, from JSON or from the fields of a table, as gbose_encode()
+ * takes them.
  *
  * In JSON a round is an object like
  *
  *     {"user": {"device": "ios", "address": {"city": "Bern"}}, "time": {"hour": 14},
  *      "actions": [{"price": 3, "tags": ["new", "red"]}, {"price": 4}]}
  *
- * `actions` is the list of arms; the feature price of one is called action.price. An action that is a text or a number
- * instead of an object is its action.id. Every other key that holds an object is a scope of the round: user.device,
- * user.address.city, time.hour. Other keys are passed over: they are not features. true and false are texts of these
- * words, null is missing, a list is all numbers or all texts. */
+ * `actions` is the list of arms; the feature price of one is called action.price. An action that is a text
+ * or a number instead of an object is its action.id. Every other key that holds an object is a scope of
+ * the round: user.device, user.address.city, time.hour. Other keys are passed over: they are not features.
+ * true and false are texts of these words, null is missing, a list is all numbers or all texts. */
 #ifndef GBOSE_IO_FEATURES_H
 #define GBOSE_IO_FEATURES_H
 
@@ -33,13 +34,13 @@ struct gbose__round_features {
 /* Free its memory; it is then as at first. */
 void gbose__features_clear(struct gbose__round_features *f);
 
-/* A whole round from JSON. GBOSE_OK, GBOSE_ENOMEM; GBOSE_EINVAL with a text like "actions[2].price: a list must be all
- * numbers or all texts". What the document holds is copied.
- * GBOSE_EINVAL if `record` is no object or `actions` no list; there may be no actions. */
+/* A whole round from JSON. GBOSE_OK, GBOSE_ENOMEM; GBOSE_EINVAL with a text like "actions[2].price: a list
+ * must be all numbers or all texts". What the document holds is copied. GBOSE_EINVAL if `record` is no
+ * object or `actions` no list; there may be no actions. */
 int gbose__features_from_json(struct gbose__round_features *f, const json_t *record, gbose_error *err);
 
-/* A round piece by piece: begin, features of the round, next_action() before those of each arm, end. Texts are copied.
- * GBOSE_OK or GBOSE_ENOMEM. */
+/* A round piece by piece: begin, features of the round, next_action() before those of each arm, end. Texts
+ * are copied. GBOSE_OK or GBOSE_ENOMEM. */
 int gbose__features_begin(struct gbose__round_features *f, gbose_error *err);
 int gbose__features_next_action(struct gbose__round_features *f, gbose_error *err);
 int gbose__features_add_text(struct gbose__round_features *f, const char *name, const char *text,

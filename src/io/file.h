@@ -45,8 +45,8 @@ char *gbose__file_path(const char *dir, const char *name);
 /* Three texts in one, to be freed; NULL: out of memory. */
 char *gbose__file_join(const char *a, const char *b, const char *c);
 
-/* Write all bytes, whatever interrupts it; make sure that they have reached the disk, where a file system can tell (a
- * pipe or a device cannot, which is no error). 0, or the errno of what failed. */
+/* Write all bytes, whatever interrupts it; make sure that they have reached the disk, where a file system
+ * can tell (a pipe or a device cannot, which is no error). 0, or the errno of what failed. */
 int gbose__file_write_all(int fd, const void *bytes, size_t size);
 int gbose__file_sync(int fd);
 

@@ -1,7 +1,7 @@
 /* JSON by jansson, with errors that say where.
  *
- * `where` is the place of an object in its document, such as "learners[2]"; "" for the outermost. A getter looks at one
- * key of it; what is missing or of another type fails with GBOSE_EINVAL and a text like
+ * `where` is the place of an object in its document, such as "learners[2]"; "" for the outermost. A getter
+ * looks at one key of it; what is missing or of another type fails with GBOSE_EINVAL and a text like
  * "learners[2]: 'spec' must be a text, not a number". Texts are borrowed from the document. */
 #ifndef GBOSE_IO_JSON_H
 #define GBOSE_IO_JSON_H
@@ -12,8 +12,8 @@
 
 #include "gbose.h"
 
-/* Parse a document, which need not end with a zero; duplicate keys are refused. NULL with GBOSE_EINVAL and a text like
- * "line 3, column 7: '}' expected", or with GBOSE_ENOMEM. Freed by json_decref(). */
+/* Parse a document, which need not end with a zero; duplicate keys are refused. NULL with GBOSE_EINVAL and
+ * a text like "line 3, column 7: '}' expected", or with GBOSE_ENOMEM. Freed by json_decref(). */
 json_t *gbose__json_parse(const char *text, size_t size, gbose_error *err);
 
 /* The value of a key. GBOSE_OK or GBOSE_EINVAL. */

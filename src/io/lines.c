@@ -190,7 +190,8 @@ void gbose__lines_close(struct gbose__lines *r)
     free(r);
 }
 
-/* Add n bytes to the line, as far as it may grow; what is more than that is dropped, and the line is too long. */
+/* Add n bytes to the line, as far as it may grow; what is more than that is dropped, and the line is too
+ * long. */
 static int append(struct gbose__lines *r, const unsigned char *bytes, size_t n, gbose_error *err)
 {
     if (r->skipping)

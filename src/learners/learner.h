@@ -186,7 +186,8 @@ struct gbose {
 /* gbose_new() for contexts that a schema encodes; `schema` is its hash, 0 for none. */
 int gbose__new(gbose **out, const char *spec, size_t dim, uint64_t schema, gbose_error *err);
 
-/* gbose_grow() for a learner whose schema grows too. `spec` is that of g, but for more features of the round. */
+/* gbose_grow() for a learner whose schema grows too. `spec` is that of g, but for more features of the
+ * round. */
 int gbose__grow(gbose **out, const gbose *g, const char *spec, size_t dim, uint64_t schema, gbose_error *err);
 
 /* The value of an option; NULL if the learner has none of that name. */

@@ -168,8 +168,8 @@ int gbose__round_is_distribution(const double *pmf, size_t n)
     return fine && fabs(sum - 1) < 1e-9;
 }
 
-/* Check the probabilities as gbose__round_is_distribution() does, and find an arm that is certain (n: there is none). A
- * sum that was rounded up may have made it a little more than certain. */
+/* Check the probabilities as gbose__round_is_distribution() does, and find an arm that is certain (n:
+ * there is none). A sum that was rounded up may have made it a little more than certain. */
 static inline int settle(double *pmf, size_t n, size_t *certain)
 {
     double sum = 0, least = 0;

@@ -63,8 +63,8 @@ size_t gbose__survivors_find(const gbose *g, const struct gbose__input *in, stru
 /* Far more than rounding, far less than what matters. */
 #define TIE 1e-9
 
-/* Lengthen every image by a random share of TIE. The numbers come from one of the decision's own, by the steps of a
- * Weyl sequence and a multiplication: what they decide needs no better ones. */
+/* Lengthen every image by a random share of TIE. The numbers come from one of the decision's own, by the
+ * steps of a Weyl sequence and a multiplication: what they decide needs no better ones. */
 static void break_ties(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
 {
     struct gbose__rng rng;

@@ -17,10 +17,10 @@ int gbose__survivors_init(gbose *g);
  * probability 1; otherwise pmf is zero. */
 size_t gbose__survivors_find(const gbose *g, const struct gbose__input *in, struct gbose__round *round);
 
-/* The two arms of round->live that are farthest apart, k < l; there must be two, with images. Pairs whose distances are equal
- * but for rounding are told apart by the decision's own random numbers, for which images are changed in their tenth
- * digit: contexts in blocks are all equally far apart at first, and many decisions may be made before the first reward
- * comes. */
+/* The two arms of round->live that are farthest apart, k < l; there must be two, with images. Pairs whose
+ * distances are equal but for rounding are told apart by the decision's own random numbers, for which
+ * images are changed in their tenth digit: contexts in blocks are all equally far apart at first, and many
+ * decisions may be made before the first reward comes. */
 void gbose__survivors_farthest(const gbose *g, const struct gbose__input *in, struct gbose__round *round,
                                size_t *k, size_t *l);
 

@@ -74,8 +74,8 @@ static int write_curves(FILE *to, struct panel *panel, struct gbose__spread *cur
     return GBOSE_OK;
 }
 
-/* One regret axis for all panels of a figure, so that they can be compared by eye: logarithmic if final regrets are far
- * apart. */
+/* One regret axis for all panels of a figure, so that they can be compared by eye: logarithmic if final
+ * regrets are far apart. */
 static void share_axis(struct panel *panel, size_t n)
 {
     struct panel all = {.start = INFINITY, .least = INFINITY};
@@ -194,7 +194,8 @@ static void draw_panel(FILE *to, const struct panel *p, const struct gbose__page
             to,
             "    data index %zu using 1:(up($2)):(up($4)) with filledcurves lc rgb \"#%06X\" notitle, \\\n",
             p->line[k].index, gbose__plot_colour(plan, p->line[k].learner));
-    /* In the plan's order from its end, so that the first learner is on top; but above all the highlighted one. */
+    /* In the plan's order from its end, so that the first learner is on top; but above all the highlighted
+     * one. */
     for (int own = 0; own < 2; own++)
         for (size_t l = plan->n_learners; l-- > 0;)
             for (size_t k = 0; k < p->n; k++)

@@ -20,7 +20,8 @@ static double median_of(const struct gbose__study *s, const struct gbose__summar
     return d->n ? d->median : NAN;
 }
 
-/* The learner with the least median in a world but for `other` (SIZE_MAX: none), or SIZE_MAX; ties go to the first. */
+/* The learner with the least median in a world but for `other` (SIZE_MAX: none), or SIZE_MAX; ties go to
+ * the first. */
 static size_t winner(const struct gbose__study *s, const struct gbose__summary *all, size_t world,
                      size_t other)
 {

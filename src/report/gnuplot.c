@@ -20,8 +20,8 @@ static const struct {
 
 #define N_OUTPUTS (sizeof outputs / sizeof *outputs)
 
-/* In double quotes a backslash, a quote and a backtick (which would run a command) are special; in the label of a tic also
- * a percent sign, which begins a format. */
+/* In double quotes a backslash, a quote and a backtick (which would run a command) are special; in the
+ * label of a tic also a percent sign, which begins a format. */
 static void put_string(FILE *to, const char *text, int tic)
 {
     putc('"', to);

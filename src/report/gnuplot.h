@@ -12,11 +12,12 @@ enum {
     GBOSE__EBADPLOT = -104, /* gnuplot was started and failed */
 };
 
-/* Run DIR/NAME.gp, which must set its outputs to out.".svg", out.".png" and out.".pdf", with `out` set to a
- * temporary name, and put what it made in place as DIR/NAME.svg, .png and .pdf if it is whole. The same script
- * and data give the same bytes with the same gnuplot: the date in the PDF is set to 1970.
- * GBOSE__ENOPLOT if there is no gnuplot; GBOSE__EBADPLOT, with the first line that it said, if it failed or
- * left a file out or unfinished; GBOSE__EWRITE, GBOSE_ENOMEM. After an error none of the three is there. */
+/* Run DIR/NAME.gp, which must set its outputs to out.".svg", out.".png" and out.".pdf", with `out` set to
+ * a temporary name, and put what it made in place as DIR/NAME.svg, .png and .pdf if it is whole. The same
+ * script and data give the same bytes with the same gnuplot: the date in the PDF is set to 1970.
+ * GBOSE__ENOPLOT if there is no gnuplot; GBOSE__EBADPLOT, with the first line that it said, if it failed
+ * or left a file out or unfinished; GBOSE__EWRITE, GBOSE_ENOMEM. After an error none of the three is
+ * there. */
 int gbose__gnuplot(const char *dir, const char *name, gbose_error *err);
 
 /* A string of a gnuplot script, in quotes. */

@@ -264,7 +264,8 @@ static const struct {
     {"uniform", 0x8C6D31},
 };
 
-/* For all other learners, by a hash of their names. python/gbose/_palette.py has the same, and a test compares them. */
+/* For all other learners, by a hash of their names. python/gbose/_palette.py has the same, and a test
+ * compares them. */
 static const unsigned others[] = {0x332288, 0x44AA99, 0xAA4499, 0x999933, 0x882255, 0x117733};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -29,8 +29,8 @@ struct gbose__box {
     double x, y, width, height;
 };
 
-/* Panel i with what belongs to it: labels on its right, ticks below, title above, and on its left `margin`, or everything if
- * it is the first of its row. */
+/* Panel i with what belongs to it: labels on its right, ticks below, title above, and on its left
+ * `margin`, or everything if it is the first of its row. */
 struct gbose__box gbose__plot_box(const struct gbose__page *p, size_t i, double margin);
 
 /* Rows and columns for n panels. */
@@ -53,8 +53,9 @@ size_t gbose__plot_title_lines(const struct gbose__page *p, const struct gbose__
 /* "set xtics (...)" with at most about `most` round numbers from low to high; axis is 'x' or 'y'. */
 void gbose__plot_ticks(FILE *to, char axis, double low, double high, int most);
 
-/* The colour of a learner, 0xRRGGBB: that of its name in all studies, with Okabe and Ito's, which colour-blind readers can
- * tell apart, for those of the paper; and the number of its dash type: 1, solid, for the first learner of a colour. */
+/* The colour of a learner, 0xRRGGBB: that of its name in all studies, with Okabe and Ito's, which
+ * colour-blind readers can tell apart, for those of the paper; and the number of its dash type: 1, solid,
+ * for the first learner of a colour. */
 #define GBOSE__HIGHLIGHT 0xB00020 /* of gbose-auto, whose line is thick and on top */
 unsigned gbose__plot_colour(const struct gbose__plan *plan, size_t learner);
 unsigned gbose__plot_dash(const struct gbose__plan *plan, size_t learner);
@@ -65,8 +66,8 @@ const char *gbose__plot_label(char buf[GBOSE__LABEL_SIZE], const struct gbose__p
 /* The width of the longest. */
 double gbose__plot_label_width(const struct gbose__plan *plan);
 
-/* Move positions apart until neighbours in rising order differ by at least `gap`, as little as possible in the
- * sense of least squares, within [low, high] if they fit. x is in rising order before and after. */
+/* Move positions apart until neighbours in rising order differ by at least `gap`, as little as possible in
+ * the sense of least squares, within [low, high] if they fit. x is in rising order before and after. */
 void gbose__plot_spread_apart(double *x, size_t n, double gap, double low, double high);
 
 #endif

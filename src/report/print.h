@@ -15,8 +15,8 @@ struct gbose__print_style {
     int notes;    /* what was found, and what the columns mean */
 };
 
-/* Print it: a study of the paper as its Table 1, others world by world. Prints one line instead when memory is
- * short. */
+/* Print it: a study of the paper as its Table 1, others world by world. Prints one line instead when
+ * memory is short. */
 void gbose__print_table(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
                         const struct gbose__print_style *style);
 

@@ -17,8 +17,8 @@ struct gbose__printed_cell {
 int gbose__printed_cell(struct gbose__printed_cell *out, const char *world);
 
 /* The value that Table 1 prints for a learner in a world, or NaN. The options that the paper leaves open
- * (gamma, which it tunes, the intercept, the seed and the like) do not matter; others must have their defaults.
- * It prints one row for GBOSE and BOSE with two arms, and none for BOSE with more. */
+ * (gamma, which it tunes, the intercept, the seed and the like) do not matter; others must have their
+ * defaults. It prints one row for GBOSE and BOSE with two arms, and none for BOSE with more. */
 double gbose__printed(const char *world, const char *learner, uint64_t rounds);
 
 /* The same for a learner of a plan: NaN also if it sweeps another option than gamma. */

@@ -97,8 +97,8 @@ static int put_svg(FILE *to, const char *svg, size_t number, const char *caption
     return 1;
 }
 
-/* For narrow pages: the panels below each other, each cut from the drawing that is there already. Panels that share names
- * on their left have them beside each. */
+/* For narrow pages: the panels below each other, each cut from the drawing that is there already. Panels
+ * that share names on their left have them beside each. */
 static void put_panels(FILE *to, const struct gbose__figure *f, size_t number)
 {
     for (size_t i = 0; i < f->n_panels; i++) {

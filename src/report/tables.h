@@ -1,11 +1,13 @@
-/* A study's tables as files: runs.csv, curves.csv, table.csv, table.md. Each is in place whole or not at all.
+/* A study's tables as files: runs.csv, curves.csv, table.csv, table.md. Each is in place whole or not at
+ * all.
  *
- * runs.csv    a row a finished run, in the order of the plan: world, learner, option, value, repetition, phase
+ * runs.csv    a row a finished run, in the order of the plan: world, learner, option, value, repetition,
+ * phase
  *             ("tune" or "fresh"), regret (at the end), reward (sum), lone (share of rounds in which one arm had
  *             probability 1). Numbers read back exactly.
- * curves.csv  quartiles of cumulative regret over the tuning repetitions, with the value that came out best.
- * table.csv   a row for each (world, learner): a summary, and the paper's printed value. Empty: not available.
- * table.md    the same for people; a study of the paper begins with its Table 1. */
+ * curves.csv  quartiles of cumulative regret over the tuning repetitions, with the value that came out
+ * best. table.csv   a row for each (world, learner): a summary, and the paper's printed value. Empty: not
+ * available. table.md    the same for people; a study of the paper begins with its Table 1. */
 #ifndef GBOSE_REPORT_TABLES_H
 #define GBOSE_REPORT_TABLES_H
 
@@ -43,7 +45,8 @@ static inline const struct gbose__summary *gbose__summary_of(const struct gbose_
 int gbose__tables_is_best(const struct gbose__study *s, const struct gbose__summary *all,
                           const struct gbose__summary *u);
 
-/* Is this learner the project's own, gbose-auto? Tables say that it is not of the paper, figures highlight it. */
+/* Is this learner the project's own, gbose-auto? Tables say that it is not of the paper, figures highlight
+ * it. */
 int gbose__tables_is_own(const struct gbose__plan *plan, size_t learner);
 
 /* Is there a printed value for any cell? */

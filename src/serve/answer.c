@@ -102,7 +102,8 @@ static uint64_t tag(const struct gbose__service *service, uint32_t bandit, uint6
     return out & ((UINT64_C(1) << TAG_BITS) - 1);
 }
 
-/* The form is that of a UUID of version 7: 48 bits of time, and then the tag and the number where chance would be. */
+/* The form is that of a UUID of version 7: 48 bits of time, and then the tag and the number where chance
+ * would be. */
 void gbose__event_id(char id[GBOSE__EVENT_ID], const struct gbose__service *service, uint32_t bandit,
                      uint64_t number, int64_t time)
 {

@@ -33,7 +33,8 @@ struct gbose__encoder *gbose__encoder_new(const char *schema, size_t dim, size_t
             return NULL;
         }
         e->dim = gbose_schema_dim(e->schema);
-        /* A learner without features of the round passes over the schema's; any other must take all of them. */
+        /* A learner without features of the round passes over the schema's; any other must take all of
+         * them. */
         if (n_round && n_round != gbose_schema_round(e->schema)) {
             gbose__fail(err, GBOSE_EINVAL, "the schema has %zu features of the round, and the learner %zu",
                         gbose_schema_round(e->schema), n_round);
@@ -74,8 +75,8 @@ static int no_memory(struct gbose__problem *p)
 
 /* ---- rows of numbers ---- */
 
-/* `n` numbers of a list into `to`. The list is called `name`, or name[row] unless row is negative: put together only when
- * there is something to say about it. */
+/* `n` numbers of a list into `to`. The list is called `name`, or name[row] unless row is negative: put
+ * together only when there is something to say about it. */
 static int read_row(double *to, size_t n, const struct gbose__document *d, uint32_t list, const char *where,
                     const char *name, long row, struct gbose__problem *p)
 {

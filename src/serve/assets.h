@@ -1,4 +1,5 @@
-/* Files that are part of the program: the page. The table is made by cmake/embed.cmake from src/serve/web and uPlot. */
+/* Files that are part of the program: the page. The table is made by cmake/embed.cmake from src/serve/web
+ * and uPlot. */
 #ifndef GBOSE_SERVE_ASSETS_H
 #define GBOSE_SERVE_ASSETS_H
 

@@ -22,8 +22,9 @@ struct gbose__decisions {
     int64_t began; /* microseconds */
 };
 
-/* Decide all items of desk->document (one object, or a list of them), and hand them to the writer. 0: x is parked, or (relaxed)
- * *now is 1 and it is to be answered now; -1: a problem, and nothing was decided. `finish` answers later. */
+/* Decide all items of desk->document (one object, or a list of them), and hand them to the writer. 0: x is
+ * parked, or (relaxed) *now is 1 and it is to be answered now; -1: a problem, and nothing was decided.
+ * `finish` answers later. */
 int gbose__decide(struct gbose__exchange *x, struct gbose__bandit *bandit,
                   void (*finish)(struct gbose__exchange *x), struct gbose__decisions **out, int *now,
                   struct gbose__problem *p);

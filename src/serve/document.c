@@ -343,8 +343,8 @@ static double slow_number(const char *at, size_t size)
     return x;
 }
 
-/* Up to 19 digits with a small power of ten are exact: both numbers are doubles, and one division or product rounds
- * once. All else goes to strtod(). */
+/* Up to 19 digits with a small power of ten are exact: both numbers are doubles, and one division or
+ * product rounds once. All else goes to strtod(). */
 int gbose__document_number(const struct gbose__document *d, uint32_t index, double *out)
 {
     static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,

@@ -1,8 +1,9 @@
 /* Requests as JSON (RFC 8259), read in one pass into a flat list of values that point into the text.
  *
- * A general parser builds a tree of small allocations, which for a decision among ten arms costs more than everything
- * else together (50 us against 3 us, docs/service.md). Here nothing is copied, memory is reused from request to request,
- * and every value knows where it stands, so that an error can say so. Text must be valid UTF-8. */
+ * A general parser builds a tree of small allocations, which for a decision among ten arms costs more than
+ * everything else together (50 us against 3 us, docs/service.md). Here nothing is copied, memory is reused
+ * from request to request, and every value knows where it stands, so that an error can say so. Text must
+ * be valid UTF-8. */
 #ifndef GBOSE_SERVE_DOCUMENT_H
 #define GBOSE_SERVE_DOCUMENT_H
 
@@ -38,8 +39,9 @@ struct gbose__document {
 #define GBOSE__MAX_DEPTH 12
 #define GBOSE__MAX_VALUES 1000000
 
-/* Read a text, which is borrowed as long as the document is used. 0; or -1 with what is wrong in `message` and where in
- * *at (a byte of the text); -2: no memory. A document may be used again and again, and must be zeroed before. */
+/* Read a text, which is borrowed as long as the document is used. 0; or -1 with what is wrong in `message`
+ * and where in *at (a byte of the text); -2: no memory. A document may be used again and again, and must
+ * be zeroed before. */
 int gbose__document_read(struct gbose__document *d, const char *text, size_t size, const char **message,
                          size_t *at);
 void gbose__document_clear(struct gbose__document *d);
@@ -47,8 +49,8 @@ void gbose__document_clear(struct gbose__document *d);
 /* A number as the nearest double. 0, or -1: it is beyond all doubles. */
 int gbose__document_number(const struct gbose__document *d, uint32_t index, double *out);
 
-/* A text without its escapes, with a zero behind it, in `to` of at least size + 1 bytes, where size is end - begin.
- * Returns its length. */
+/* A text without its escapes, with a zero behind it, in `to` of at least size + 1 bytes, where size is end
+ * - begin. Returns its length. */
 size_t gbose__document_text(const struct gbose__document *d, uint32_t index, char *to);
 
 /* Is the text exactly this? (One with escapes is compared as well.) */

@@ -1,4 +1,5 @@
-/* What a request must look like: the fields of an object, and what is wrong with them in words for a person. */
+/* What a request must look like: the fields of an object, and what is wrong with them in words for a
+ * person. */
 #ifndef GBOSE_SERVE_FIELDS_H
 #define GBOSE_SERVE_FIELDS_H
 
@@ -29,8 +30,8 @@ struct gbose__field {
     uint32_t at; /* set to the index of the value; 0: not given, or null */
 };
 
-/* Look the members of an object up. 0, or -1 with a problem: it is not an object; a field is unknown (the nearest name is
- * suggested), given twice, of another kind, or missing. */
+/* Look the members of an object up. 0, or -1 with a problem: it is not an object; a field is unknown (the
+ * nearest name is suggested), given twice, of another kind, or missing. */
 int gbose__fields_read(const struct gbose__document *d, uint32_t object, struct gbose__field *fields,
                        size_t n, const char *where, struct gbose__problem *p);
 

@@ -1,8 +1,10 @@
-/* The model is a fold of the log: one function learns an outcome, for the trainer, for a rebuild and for `recompute`.
+/* The model is a fold of the log: one function learns an outcome, for the trainer, for a rebuild and for
+ * `recompute`.
  *
- * A learner that was saved and loaded remembers it (its lineage), so bytes depend on when that happened. It therefore happens at
- * fixed places, whoever folds: between two outcomes of different thousands (GBOSE__CHECKPOINT). Only there are snapshots stored. So
- * a service that was killed, one that never was, and a rebuild from nothing all come to the same bytes. */
+ * A learner that was saved and loaded remembers it (its lineage), so bytes depend on when that happened.
+ * It therefore happens at fixed places, whoever folds: between two outcomes of different thousands
+ * (GBOSE__CHECKPOINT). Only there are snapshots stored. So a service that was killed, one that never was,
+ * and a rebuild from nothing all come to the same bytes. */
 #include "serve/fold.h"
 
 #include <stdlib.h>
@@ -90,8 +92,8 @@ static int fold_case(void *context, const struct gbose__case *it)
     return rc;
 }
 
-/* Where folding from nothing begins: with nothing; or, where old events were dropped, with the oldest snapshot, which stands for
- * them. */
+/* Where folding from nothing begins: with nothing; or, where old events were dropped, with the oldest
+ * snapshot, which stands for them. */
 static int resume_oldest(struct gbose__fold *fold, struct gbose__view *view, uint32_t bandit,
                          uint32_t generation, gbose_error *err)
 {

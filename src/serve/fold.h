@@ -21,12 +21,14 @@ int gbose__fold_begin(struct gbose__fold *fold, const struct gbose__generation *
 int gbose__fold_resume(struct gbose__fold *fold, struct gbose__view *view, uint32_t bandit,
                        uint32_t generation, uint64_t most, gbose_error *err);
 
-/* Learn an outcome. If that was a place for a snapshot, *bytes is set to the state before it (checkpoint says after how many
- * outcomes), to be freed; else to NULL. GBOSE_OK, or GBOSE_ENOMEM: nothing was learned. */
+/* Learn an outcome. If that was a place for a snapshot, *bytes is set to the state before it (checkpoint
+ * says after how many outcomes), to be freed; else to NULL. GBOSE_OK, or GBOSE_ENOMEM: nothing was
+ * learned. */
 int gbose__fold_add(struct gbose__fold *fold, struct gbose__desk *desk, const struct gbose__case *it,
                     void **bytes, size_t *size);
 
-/* The learner of a generation after exactly `learned` outcomes, from the nearest snapshot or (from_nothing) without any. */
+/* The learner of a generation after exactly `learned` outcomes, from the nearest snapshot or
+ * (from_nothing) without any. */
 int gbose__fold_upto(struct gbose__view *view, struct gbose__desk *desk, uint32_t bandit,
                      const struct gbose__generation *generation, uint64_t learned, int from_nothing,
                      gbose **out, gbose_error *err);

@@ -385,7 +385,8 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 
 /* ---- loops ---- */
 
-/* Cut off connections on which no whole request has arrived for too long; and, when stopping, all that are idle. */
+/* Cut off connections on which no whole request has arrived for too long; and, when stopping, all that are
+ * idle. */
 static void cut_off(struct gbose__loop *loop, int64_t now, int idle)
 {
     int64_t limit = (int64_t)loop->http->options.slow_seconds * 1000;

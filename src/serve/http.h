@@ -1,11 +1,13 @@
 /* HTTP: the seam over libmicrohttpd. Nothing else in the tree knows which library speaks HTTP.
  *
- * A server has one loop per thread: a listening socket of its own (SO_REUSEPORT), an epoll of its own, and connections
- * that never leave it. A request that has arrived whole is handed to `handle` on the loop's thread. The handler either
- * fills in the answer, or parks the exchange and has it answered later, from any thread, by gbose__http_answer(): the
- * loop is woken and resumes the connection itself, since resuming from another thread was seen to freeze the library.
+ * A server has one loop per thread: a listening socket of its own (SO_REUSEPORT), an epoll of its own, and
+ * connections that never leave it. A request that has arrived whole is handed to `handle` on the loop's
+ * thread. The handler either fills in the answer, or parks the exchange and has it answered later, from
+ * any thread, by gbose__http_answer(): the loop is woken and resumes the connection itself, since resuming
+ * from another thread was seen to freeze the library.
  *
- * Clients that are slow to send are cut off: a connection on which no whole request arrives for a while is closed. */
+ * Clients that are slow to send are cut off: a connection on which no whole request arrives for a while is
+ * closed. */
 #ifndef GBOSE_SERVE_HTTP_H
 #define GBOSE_SERVE_HTTP_H
 
@@ -42,8 +44,8 @@ struct gbose__exchange {
     size_t fixed_size;
     const char *header[3][2]; /* further headers; borrowed from the arena or static */
     int n_headers;
-    /* An answer that comes piece by piece: fills at most `most` bytes and returns how many, 0: not the end yet, -1: the
-     * end, -2: it cannot go on. */
+    /* An answer that comes piece by piece: fills at most `most` bytes and returns how many, 0: not the end
+     * yet, -1: the end, -2: it cannot go on. */
     ssize_t (*more)(struct gbose__exchange *x, char *to, size_t most);
     void *more_context;
     void (*more_done)(void *more_context);

@@ -11,7 +11,8 @@
 #define PURPOSE 48
 #define SEED 0x67626f7365
 
-/* Mix with the uniform distribution just so much that no arm has more than `cap`. Returns 1 if something changed. */
+/* Mix with the uniform distribution just so much that no arm has more than `cap`. Returns 1 if something
+ * changed. */
 static int apply_cap(double *pmf, size_t n, double cap)
 {
     double largest = 0, uniform = 1 / (double)n, share;

@@ -128,7 +128,8 @@ struct extending {
     int rc;
 };
 
-/* What other policies would have played: the base arm (the first one, if it was not among them) and all alike. */
+/* What other policies would have played: the base arm (the first one, if it was not among them) and all
+ * alike. */
 static void other_policies(struct gbose__monitor *m, const struct gbose__event_row *e, const char *const *ids,
                            const char *base, double *at[GBOSE__POLICIES])
 {

@@ -1,6 +1,6 @@
-/* What is found out about a bandit while its log grows: is it better than its base arm and than chance, what do features do, and how
- * have reward, level and arms moved. It is a fold of the log like the model, made when somebody first asks, and always in memory of
- * fixed size. */
+/* What is found out about a bandit while its log grows: is it better than its base arm and than chance,
+ * what do features do, and how have reward, level and arms moved. It is a fold of the log like the model,
+ * made when somebody first asks, and always in memory of fixed size. */
 #ifndef GBOSE_SERVE_MONITOR_H
 #define GBOSE_SERVE_MONITOR_H
 
@@ -38,7 +38,8 @@ struct gbose__monitor {
     size_t n_arms;
 };
 
-/* The monitor of a bandit, made if there is none, with monitor_lock held; NULL: no memory, and the lock is not held. */
+/* The monitor of a bandit, made if there is none, with monitor_lock held; NULL: no memory, and the lock is
+ * not held. */
 struct gbose__monitor *gbose__monitor_lock(struct gbose__bandit *bandit);
 void gbose__monitor_unlock(struct gbose__bandit *bandit);
 

@@ -64,7 +64,8 @@ static void finish(struct gbose__exchange *x)
     gbose__text_add(&x->out, all->batch ? "]\n" : "\n");
 }
 
-/* The answer goes first, and the disk has the event a moment later: memory of the request goes with the job. */
+/* The answer goes first, and the disk has the event a moment later: memory of the request goes with the
+ * job. */
 static void answer_now(struct gbose__exchange *x, struct gbose__decisions *all)
 {
     x->status = 200;

@@ -137,7 +137,8 @@ struct asked {
     int recompute;
 };
 
-/* Decide it again, from the model of that moment. The answer says whether every probability has the same bits. */
+/* Decide it again, from the model of that moment. The answer says whether every probability has the same
+ * bits. */
 static void recompute(struct gbose__text *out, struct gbose__desk *desk, struct gbose__bandit *b,
                       const struct gbose__event_row *e, struct gbose__arena *arena)
 {
@@ -377,7 +378,8 @@ static int note_time(void *context, const struct gbose__case *it)
     return 1;
 }
 
-/* The first number whose event is at or after a time, give or take a few: clocks are not quite in the order of numbers. */
+/* The first number whose event is at or after a time, give or take a few: clocks are not quite in the
+ * order of numbers. */
 static uint64_t first_number(struct gbose__desk *desk, uint32_t bandit, int64_t from, uint64_t end)
 {
     uint64_t low = 0, high = end;

@@ -1,5 +1,5 @@
-/* Generations of a bandit: a new spec or schema learns the log, and takes over; and erasing a unit, which is the same without the
- * unit's events. */
+/* Generations of a bandit: a new spec or schema learns the log, and takes over; and erasing a unit, which
+ * is the same without the unit's events. */
 #include "serve/service.h"
 
 #include <inttypes.h>
@@ -11,7 +11,8 @@
 
 /* ---- making ---- */
 
-/* The learner of a spec. A schema's features of the round go to gbose-auto, which has an option for their number. */
+/* The learner of a spec. A schema's features of the round go to gbose-auto, which has an option for their
+ * number. */
 static gbose *make_learner(const char *spec, size_t dim, size_t n_round, gbose_error *err)
 {
     char longer[1100];
@@ -386,8 +387,8 @@ static void finish_erase(struct gbose__exchange *x)
     gbose__bandit_release(a->bandit);
 }
 
-/* The unit's rows go, and with them every snapshot that has learned from them: a new generation learns what is left. Until it has,
- * the model in memory decides. All that is stored happens in one transaction. */
+/* The unit's rows go, and with them every snapshot that has learned from them: a new generation learns
+ * what is left. Until it has, the model in memory decides. All that is stored happens in one transaction. */
 void gbose__route_erase_unit(struct gbose__exchange *x, const struct gbose__route_args *args)
 {
     struct gbose__service *service = x->service;

@@ -1,8 +1,10 @@
-/* The calls of Azure Personalizer (rank, reward, activate; one slot), at its paths, so that a product that used it moves by changing an
- * address. They work on the bandit `personalizer`, which is made on first use.
+/* The calls of Azure Personalizer (rank, reward, activate; one slot), at its paths, so that a product that
+ * used it moves by changing an address. They work on the bandit `personalizer`, which is made on first
+ * use.
  *
- * Its features are any JSON, without a schema. They are turned into words ("os=ios", "price~2^3" for a number, whose size it is that
- * matters), and the words are hashed: those of the action into 16 columns, and their products with those of the context into 128. */
+ * Its features are any JSON, without a schema. They are turned into words ("os=ios", "price~2^3" for a
+ * number, whose size it is that matters), and the words are hashed: those of the action into 16 columns,
+ * and their products with those of the context into 128. */
 #include "serve/decide.h"
 
 #include <math.h>

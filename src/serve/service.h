@@ -6,9 +6,9 @@
  *         |                  |
  *         answers         trainer --  learns closed events in their order, and publishes new models
  *
- * Locks. registry.lock guards the list of bandits; a bandit's lock guards its settings, its generations and which model each
- * has. A lock is held for a few assignments, never while anything is computed, read or written. Whoever uses a bandit or a
- * model holds a reference to it. */
+ * Locks. registry.lock guards the list of bandits; a bandit's lock guards its settings, its generations
+ * and which model each has. A lock is held for a few assignments, never while anything is computed, read
+ * or written. Whoever uses a bandit or a model holds a reference to it. */
 #ifndef GBOSE_SERVE_SERVICE_H
 #define GBOSE_SERVE_SERVICE_H
 
@@ -125,7 +125,8 @@ struct gbose__job {
     size_t n;
     struct gbose__exchange *exchange; /* answered when it is done; or NULL */
     struct gbose__arena arena;        /* freed when it is done, where there is no exchange */
-    /* On the writer's thread, when it is done and before anybody is told; rc says how it went. May be NULL. */
+    /* On the writer's thread, when it is done and before anybody is told; rc says how it went. May be
+     * NULL. */
     void (*hook)(struct gbose__service *service, struct gbose__job *job);
     void *context;
     int rc;
@@ -245,8 +246,8 @@ extern const struct gbose__field gbose__ask_fields[GBOSE__IN_FIELDS];
 struct gbose__encoder *gbose__encoder_new(const char *schema, size_t dim, size_t n_round, gbose_error *err);
 void gbose__encoder_release(struct gbose__encoder *encoder);
 
-/* Read the features of an object, whose fields have been looked up. 0, or -1 with a problem. With `ids` 0 the names of the
- * arms and what is excluded are not read. */
+/* Read the features of an object, whose fields have been looked up. 0, or -1 with a problem. With `ids` 0
+ * the names of the arms and what is excluded are not read. */
 int gbose__ask_read(struct gbose__ask *ask, const struct gbose__encoder *encoder, struct gbose__desk *desk,
                     const struct gbose__document *d, const struct gbose__field *fields,
                     struct gbose__arena *arena, int ids, const char *where, struct gbose__problem *p);
@@ -254,12 +255,14 @@ int gbose__ask_read(struct gbose__ask *ask, const struct gbose__encoder *encoder
 /* The index of an arm by name or number; -1: there is none. */
 long gbose__ask_arm(const struct gbose__ask *ask, const struct gbose__document *d, uint32_t at);
 
-/* A decision of the model: fills pmf (n_arms) and arm; excluded arms have probability 0. GBOSE_OK or an error. */
+/* A decision of the model: fills pmf (n_arms) and arm; excluded arms have probability 0. GBOSE_OK or an
+ * error. */
 int gbose__model_decide(const struct gbose__model *model, struct gbose__desk *desk,
                         const struct gbose__ask *ask, double cap, uint32_t stream, uint64_t number,
                         double *pmf, size_t *arm);
 
-/* Learn a closed event. GBOSE_OK or an error: the event cannot be learned by this generation (it has other features). */
+/* Learn a closed event. GBOSE_OK or an error: the event cannot be learned by this generation (it has other
+ * features). */
 int gbose__model_learn(gbose *g, const struct gbose__encoder *encoder, struct gbose__desk *desk,
                        const struct gbose__case *it);
 
@@ -356,15 +359,16 @@ gbose__route_handler gbose__route_decide, gbose__route_rewards, gbose__route_act
     gbose__route_effects, gbose__route_diagnosis, gbose__route_history, gbose__route_rank,
     gbose__route_rank_reward, gbose__route_rank_activate;
 
-/* The fields that their bodies have, beside those of gbose__ask_fields and gbose__settings_fields; how many. */
+/* The fields that their bodies have, beside those of gbose__ask_fields and gbose__settings_fields; how
+ * many. */
 size_t gbose__route_decide_fields(const struct gbose__field **out);
 size_t gbose__route_rewards_fields(const struct gbose__field **out);
 size_t gbose__route_bandit_fields(const struct gbose__field **out);
 
 /* ---- route_generations.c: what others need, too ---- */
 
-/* A new generation, not yet of any bandit, with a first model that has learned nothing. NULL with a problem. The schema may be
- * NULL, and dim is then needed. */
+/* A new generation, not yet of any bandit, with a first model that has learned nothing. NULL with a
+ * problem. The schema may be NULL, and dim is then needed. */
 struct gbose__generation *gbose__generation_make(const char *spec, const char *schema, size_t dim,
                                                  struct gbose__problem *p);
 /* Its row, for the store. */
@@ -377,13 +381,14 @@ struct gbose__generation *gbose__generation_read(struct gbose__exchange *x, cons
                                                  uint32_t spec, uint32_t schema, uint32_t dim,
                                                  const struct gbose__generation *like,
                                                  struct gbose__problem *p);
-/* Make a bandit with default settings and this generation, unless it is there. Answers later by `finish`; takes the generation. */
+/* Make a bandit with default settings and this generation, unless it is there. Answers later by `finish`;
+ * takes the generation. */
 void gbose__bandit_make(struct gbose__exchange *x, const char *name, const struct gbose__settings *settings,
                         struct gbose__generation *generation, void (*finish)(struct gbose__exchange *x));
 void gbose__bandit_write(struct gbose__text *out, struct gbose__bandit *bandit, struct gbose__desk *desk);
 
-/* The log of a store that is opened beside whoever has it, piece by piece, until `put` says no. `bandit` may be NULL when there is
- * only one. GBOSE_OK or an error. */
+/* The log of a store that is opened beside whoever has it, piece by piece, until `put` says no. `bandit`
+ * may be NULL when there is only one. GBOSE_OK or an error. */
 int gbose__events_export(struct gbose__store *store, const char *bandit,
                          int (*put)(void *context, const char *text, size_t size), void *context,
                          gbose_error *err);

@@ -87,8 +87,8 @@ void gbose__text_integer(struct gbose__text *t, uint64_t n)
     gbose__text_bytes(t, digits + i, sizeof digits - i);
 }
 
-/* Most probabilities and rewards are short decimals. If x = m / 10^15 with m whole, then m / 10^15 in at most 15
- * digits reads back as x, and so do these digits without their final zeros. */
+/* Most probabilities and rewards are short decimals. If x = m / 10^15 with m whole, then m / 10^15 in at
+ * most 15 digits reads back as x, and so do these digits without their final zeros. */
 static int short_decimal(struct gbose__text *t, double x)
 {
     char digits[17];

@@ -1,5 +1,5 @@
-/* Text that grows: answers, and JSON in them. A failed allocation is remembered in `bad`, and what is added later is
- * left out, so that it is enough to look once, at the end. */
+/* Text that grows: answers, and JSON in them. A failed allocation is remembered in `bad`, and what is
+ * added later is left out, so that it is enough to look once, at the end. */
 #ifndef GBOSE_SERVE_TEXT_H
 #define GBOSE_SERVE_TEXT_H
 

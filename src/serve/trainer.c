@@ -1,7 +1,8 @@
 /* The trainer: learns closed events in the order of their closing, and publishes models.
  *
- * It takes a slice of each bandit in turn, so that a long log that a new generation has to learn does not keep others waiting. What
- * it has learned is lost with the process, and learned again from the last snapshot: the log is the truth. */
+ * It takes a slice of each bandit in turn, so that a long log that a new generation has to learn does not
+ * keep others waiting. What it has learned is lost with the process, and learned again from the last
+ * snapshot: the log is the truth. */
 #include "serve/fold.h"
 #include "serve/service.h"
 
@@ -203,7 +204,8 @@ static int train(struct gbose__service *service, struct gbose__bandit *b, struct
     return rc ? rc : s.n == most; /* not `learned < outcomes`: the last ones may have been erased */
 }
 
-/* Which generations learn: the active one, those that are not ready, and one that is wanted. Others rest until they are wanted. */
+/* Which generations learn: the active one, those that are not ready, and one that is wanted. Others rest
+ * until they are wanted. */
 static int turn(struct gbose__service *service, struct gbose__bandit *b)
 {
     struct gbose__generation *learns[GBOSE__KEPT_GENERATIONS + 2], *dropped = NULL, **at;
@@ -298,7 +300,8 @@ int gbose__trainer_start(struct gbose__service *service, gbose_error *err)
     t->desk = gbose__desk_new(service);
     if (!t->desk)
         return gbose__no_memory(err);
-    /* Active generations are up to date before the first request: at most a checkpoint's worth of events each. */
+    /* Active generations are up to date before the first request: at most a checkpoint's worth of events
+     * each. */
     all = gbose__registry_all(service, &n);
     for (size_t i = 0; i < n; i++) {
         while (rc >= 0 && (rc = train(service, all[i], all[i]->active, 1000, err)) > 0)

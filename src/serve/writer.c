@@ -1,8 +1,8 @@
 /* The writer: the only thread that changes the store.
  *
- * Group commit: it takes everything that is queued, writes it in one transaction, and tells all who wait. While it writes, the
- * next group gathers: the busier the service, the larger the groups, without any timer. It also closes events whose deadline
- * has passed, and drops old ones. */
+ * Group commit: it takes everything that is queued, writes it in one transaction, and tells all who wait.
+ * While it writes, the next group gathers: the busier the service, the larger the groups, without any
+ * timer. It also closes events whose deadline has passed, and drops old ones. */
 #include "serve/service.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* The store in one SQLite file: opening, the schema, transactions, backup.
  *
- * Write-ahead log, synchronous=FULL: when apply() returns the changes have reached the disk. A process that writes holds
- * a lock on DIR/lock, so that two servers never work on one store. */
+ * Write-ahead log, synchronous=FULL: when apply() returns the changes have reached the disk. A process
+ * that writes holds a lock on DIR/lock, so that two servers never work on one store. */
 #include "store/sqlite_inner.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@
 #define SECRET_SIZE 32
 #define SMALL_FILE (64 << 20) /* bytes; a file up to this size is checked as a whole when it is opened */
 
-/* Migration i turns version i into version i + 1. Never changed once released; new ones are added at the end. */
+/* Migration i turns version i into version i + 1. Never changed once released; new ones are added at the
+ * end. */
 static const char *const migrations[] = {
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE bandit (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, settings TEXT NOT "
@@ -332,7 +333,8 @@ static int prepare(struct sqlite_store *store, const char *dir, int create, int 
         return gbose__fail(err, GBOSE__EABSENT, "there is no store in %s: %s: %s", dir, FILE_NAME,
                            strerror(errno));
     rc = beside ? GBOSE_OK : take_lock(store, dir, err);
-    /* Reading a write-ahead log that nobody has open needs to write its index: read-only is a promise, not a flag. */
+    /* Reading a write-ahead log that nobody has open needs to write its index: read-only is a promise, not
+     * a flag. */
     if (!rc)
         rc = gbose__sqlite_connect(&store->c, store->path,
                                    SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), err);

@@ -58,8 +58,9 @@ int64_t gbose__sum_outcome(const struct gbose__outcome_row *row);
 int64_t gbose__sum_key(const struct gbose__key_row *row);
 int64_t gbose__sum_counts(uint32_t bandit, const struct gbose__counts *row);
 
-/* The counts of a bandit, to be changed inside a transaction; NULL: an error. They are written by gbose__sqlite_tally_save()
- * before it is committed, and forgotten by gbose__sqlite_tally_forget() when it is not. */
+/* The counts of a bandit, to be changed inside a transaction; NULL: an error. They are written by
+ * gbose__sqlite_tally_save() before it is committed, and forgotten by gbose__sqlite_tally_forget() when it
+ * is not. */
 struct gbose__counts *gbose__sqlite_tally(struct gbose__sqlite *c, uint32_t bandit, gbose_error *err);
 int gbose__sqlite_tally_save(struct gbose__sqlite *c, gbose_error *err);
 void gbose__sqlite_tally_forget(struct gbose__sqlite *c);

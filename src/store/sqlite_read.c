@@ -1,4 +1,5 @@
-/* Views of the SQLite store: a reading connection each. Every row is held against its checksum before it is shown. */
+/* Views of the SQLite store: a reading connection each. Every row is held against its checksum before it
+ * is shown. */
 #include "store/sqlite_inner.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Checksums of rows. They are over what a row says, field by field, and so do not depend on how it is laid out. */
+/* Checksums of rows. They are over what a row says, field by field, and so do not depend on how it is laid
+ * out. */
 #include "store/sqlite_inner.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Changes to the SQLite store, one function for each kind. All of them run inside a transaction of apply(). */
+/* Changes to the SQLite store, one function for each kind. All of them run inside a transaction of
+ * apply(). */
 #include "store/sqlite_inner.h"
 
 #include <math.h>
@@ -395,7 +396,8 @@ static int find_event(struct gbose__sqlite *c, int64_t key, struct known *out, g
     return rc;
 }
 
-/* The rewards that came in time, in the order in which they came, as one number. 1, 0 if there are none, or an error. */
+/* The rewards that came in time, in the order in which they came, as one number. 1, 0 if there are none,
+ * or an error. */
 static int aggregate(struct gbose__sqlite *c, int64_t key, enum gbose__aggregate how, double *out,
                      gbose_error *err)
 {
@@ -661,7 +663,8 @@ static int erase_unit(struct gbose__sqlite *c, struct gbose__change *change, gbo
     return rc;
 }
 
-/* Events go when they are old and every generation has a snapshot that has learned them, which then stands for them. */
+/* Events go when they are old and every generation has a snapshot that has learned them, which then stands
+ * for them. */
 static int retain(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
 {
     struct gbose__erase_change *it = &change->of.erase;

@@ -2,21 +2,21 @@
  *
  * This header is the contract; sqlite.c keeps it, and a store for several servers would keep the same one.
  *
- * What is in a store. A *bandit* has settings and numbered *generations* (a spec, a schema, snapshots of what was
- * learned). A decision is an *event*: never changed once written, named by its bandit and its decision number. A
- * *reward* belongs to an event. An event is *pending* until it is closed, at its deadline or by a final reward; closing
- * writes an *outcome*. A bandit's outcomes are numbered 1, 2, 3, ... in the order in which they were written, and a
- * generation learns them in that order. A snapshot says how many it has learned, so each is learned exactly once,
- * whatever dies when.
+ * What is in a store. A *bandit* has settings and numbered *generations* (a spec, a schema, snapshots of
+ * what was learned). A decision is an *event*: never changed once written, named by its bandit and its
+ * decision number. A *reward* belongs to an event. An event is *pending* until it is closed, at its
+ * deadline or by a final reward; closing writes an *outcome*. A bandit's outcomes are numbered 1, 2, 3,
+ * ... in the order in which they were written, and a generation learns them in that order. A snapshot says
+ * how many it has learned, so each is learned exactly once, whatever dies when.
  *
- * Writing. All writing goes through apply(): a group of changes, one transaction. When it returns GBOSE_OK all of them
- * are on the disk, and each says in `result` what became of it. When it fails, none of them has happened.
- * Only one thread may write.
+ * Writing. All writing goes through apply(): a group of changes, one transaction. When it returns GBOSE_OK
+ * all of them are on the disk, and each says in `result` what became of it. When it fails, none of them
+ * has happened. Only one thread may write.
  *
  * Reading. Each thread that reads opens a view of its own. A view sees whole transactions.
  *
- * Times are milliseconds since 1970. What a visitor is shown is borrowed for the call; a visitor that returns non-zero
- * ends the reading, and that number is returned. */
+ * Times are milliseconds since 1970. What a visitor is shown is borrowed for the call; a visitor that
+ * returns non-zero ends the reading, and that number is returned. */
 #ifndef GBOSE_STORE_STORE_H
 #define GBOSE_STORE_STORE_H
 
@@ -117,7 +117,8 @@ struct gbose__key_row {
     int64_t created;
 };
 
-/* ---- writing ---------------------------------------------------------------------------------------------- */
+/* ---- writing
+ * ---------------------------------------------------------------------------------------------- */
 
 enum gbose__change_kind {
     GBOSE__PUT_BANDIT =
@@ -195,7 +196,8 @@ struct gbose__change {
     } of;
 };
 
-/* ---- reading ---------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * ---------------------------------------------------------------------------------------------- */
 
 struct gbose__view;
 
@@ -242,7 +244,8 @@ struct gbose__view {
     /* One event by number or, if name is not NULL, by name. GBOSE__EABSENT. */
     int (*event)(struct gbose__view *view, uint32_t bandit, uint64_t number, const char *name,
                  gbose__case_visit *visit, void *context, gbose_error *err);
-    /* Closed events in the order of closing, outcomes after..upto, at most `most` of them; without rewards. */
+    /* Closed events in the order of closing, outcomes after..upto, at most `most` of them; without
+     * rewards. */
     int (*outcomes)(struct gbose__view *view, uint32_t bandit, uint64_t after, uint64_t upto, size_t most,
                     gbose__case_visit *visit, void *context, gbose_error *err);
     /* Events in the order of decision, numbers from..; descending if `newest`. At most `most`. */
@@ -252,11 +255,13 @@ struct gbose__view {
     int (*keys)(struct gbose__view *view, gbose__key_visit *visit, void *context, gbose_error *err);
 };
 
-/* ---- constructors ----------------------------------------------------------------------------------------- */
+/* ---- constructors
+ * ----------------------------------------------------------------------------------------- */
 
-/* A store in the file DIR/gbose.sqlite3; DIR is made if it is not there and `create` is set. A process that writes
- * keeps the store to itself until it closes it (GBOSE__EBUSY for others). With `beside` it is opened whoever has it, for
- * reading, backups, and changes to keys alone. A file that is damaged, or of a newer version, is refused with a sentence. */
+/* A store in the file DIR/gbose.sqlite3; DIR is made if it is not there and `create` is set. A process
+ * that writes keeps the store to itself until it closes it (GBOSE__EBUSY for others). With `beside` it is
+ * opened whoever has it, for reading, backups, and changes to keys alone. A file that is damaged, or of a
+ * newer version, is refused with a sentence. */
 int gbose__sqlite_open(struct gbose__store **out, const char *dir, int create, int beside, gbose_error *err);
 
 #endif

@@ -9,7 +9,8 @@
 #include "study/plan.h"
 #include "study/pool.h"
 
-/* Join the job, if this process was started by an MPI launcher. Ranks other than 0 print nothing from then on. */
+/* Join the job, if this process was started by an MPI launcher. Ranks other than 0 print nothing from then
+ * on. */
 void gbose__cluster_begin(void);
 void gbose__cluster_end(void);
 

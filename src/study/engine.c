@@ -66,8 +66,8 @@ struct task {
     int alone;
 };
 
-/* Runs that must go one at a time come first, then the expensive ones: those that end last are then short, and no thread
- * waits long for another. */
+/* Runs that must go one at a time come first, then the expensive ones: those that end last are then short,
+ * and no thread waits long for another. */
 static int in_order(const void *a, const void *b)
 {
     const struct task *s = a, *t = b;

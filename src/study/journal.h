@@ -7,8 +7,8 @@
 
 struct gbose__journal;
 
-/* Open DIR/journal.bin, or create it, and lock it: until it is closed nobody else can open it, in this process or in
- * another. GBOSE_OK, or an error with err. */
+/* Open DIR/journal.bin, or create it, and lock it: until it is closed nobody else can open it, in this
+ * process or in another. GBOSE_OK, or an error with err. */
 int gbose__journal_lock(struct gbose__journal **out, const char *dir, const struct gbose__study *study,
                         gbose_error *err);
 

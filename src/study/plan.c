@@ -228,8 +228,8 @@ static int check_value(const struct gbose__plan *plan, size_t learner, size_t va
     return rc;
 }
 
-/* The canonical spec as an entry keeps it: without the swept option, but with a seed that was named, even if it is
- * the default one: without it the learner gets the study's. */
+/* The canonical spec as an entry keeps it: without the swept option, but with a seed that was named, even
+ * if it is the default one: without it the learner gets the study's. */
 static int entry_spec(char *buf, const char *spec, const char *option, gbose_error *err)
 {
     int rc = canonical_learner(buf, spec, option, err);

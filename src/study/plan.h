@@ -77,15 +77,17 @@ int gbose__plan_add_learner(struct gbose__plan *plan, const char *spec, const ch
 int gbose__plan_sweep_learner(struct gbose__plan *plan, const char *spec, const char *label,
                               const char *option, const char *list, gbose_error *err);
 
-/* Add one that is given by callbacks; the struct is copied. GBOSE_OK, GBOSE_EINVAL, GBOSE_ESPEC, GBOSE_ENOMEM. */
+/* Add one that is given by callbacks; the struct is copied. GBOSE_OK, GBOSE_EINVAL, GBOSE_ESPEC,
+ * GBOSE_ENOMEM. */
 int gbose__plan_join_world(struct gbose__plan *plan, const gbose_study_world *world, gbose_error *err);
 int gbose__plan_join_learner(struct gbose__plan *plan, const gbose_study_learner *learner, gbose_error *err);
 
 /* As many fresh repetitions as others if an option is swept, else none. */
 void gbose__plan_set_fresh(struct gbose__plan *plan);
 
-/* As JSON text, the same for the same plan: what study.json holds, and what tells studies apart. It also names the version
- * and a hash of the code that results depend on. To be freed with free(); NULL: out of memory. */
+/* As JSON text, the same for the same plan: what study.json holds, and what tells studies apart. It also
+ * names the version and a hash of the code that results depend on. To be freed with free(); NULL: out of
+ * memory. */
 char *gbose__plan_text(const struct gbose__plan *plan);
 
 /* Has the run callbacks in it, so that it must not be played beside another one that has? */

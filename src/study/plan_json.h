@@ -4,8 +4,9 @@
 
 #include "study/plan.h"
 
-/* The plan of a text, or NULL with an error that says where: "learners[2]: 'spec' is missing; it must be a text". A study with
- * learners or worlds of a program's own can be played by that program only, and is refused. */
+/* The plan of a text, or NULL with an error that says where: "learners[2]: 'spec' is missing; it must be a
+ * text". A study with learners or worlds of a program's own can be played by that program only, and is
+ * refused. */
 struct gbose__plan *gbose__plan_json_read(const char *text, gbose_error *err);
 
 /* The same from the file at a path: its errors begin with it. */

@@ -5,7 +5,8 @@
 
 #include "study/plan.h"
 
-/* A hash of the sources that results depend on, from the build: runs of other code are not taken for these. */
+/* A hash of the sources that results depend on, from the build: runs of other code are not taken for
+ * these. */
 #ifndef GBOSE_CODE
 #define GBOSE_CODE "unknown"
 #endif

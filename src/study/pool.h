@@ -25,9 +25,10 @@ struct gbose__pool {
     void *user;
 };
 
-/* Play the runs todo[0..n-1], dealt out in that order, and store their results in the study. Those that must go
- * one at a time (gbose__plan_run_alone()) come first: they are played one after the other, beside the rest. Returns GBOSE_OK
- * when all are done, or when this process or another rank was told to stop; the first error otherwise. */
+/* Play the runs todo[0..n-1], dealt out in that order, and store their results in the study. Those that
+ * must go one at a time (gbose__plan_run_alone()) come first: they are played one after the other, beside
+ * the rest. Returns GBOSE_OK when all are done, or when this process or another rank was told to stop; the
+ * first error otherwise. */
 int gbose__pool_play(const struct gbose__pool *pool, struct gbose__study *study, const size_t *todo, size_t n,
                      gbose_error *err);
 

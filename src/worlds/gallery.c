@@ -1,7 +1,7 @@
 /* A gallery of what may break a linear bandit.
  *
- * No published study: each option is one way in which rewards stray from b'mu + noise, so that a learner can
- * be tried against one at a time or against several together.
+ * No published study: each option is one way in which rewards stray from b'mu + noise, so that a learner
+ * can be tried against one at a time or against several together.
  *
  * Model: r = b_a'mu_t + v(t) + noise. Every |b'mu_t| is at most 1; v moves by about `scale`, 5 if not said
  * otherwise.

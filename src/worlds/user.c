@@ -13,7 +13,8 @@
 
 static const double sd = 0.5; /* of a user's features */
 
-/* A tree: feature and threshold of each node, then the leaves. Node i has the children 2 i + 1 and 2 i + 2. */
+/* A tree: feature and threshold of each node, then the leaves. Node i has the children 2 i + 1 and 2 i +
+ * 2. */
 enum { TREE_SIZE = 2 * NODES + NODES + 1 };
 
 size_t gbose__user_size(size_t dim)

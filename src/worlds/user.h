@@ -1,7 +1,9 @@
-/* Functions of who is asked: by how much people differ in what they buy, click or walk, whatever they are shown.
+/* Functions of who is asked: by how much people differ in what they buy, click or walk, whatever they are
+ * shown.
  *
- * x is a user of dim features: the constant 1, and dim - 1 normals with standard deviation 1/2; u_j = 2 x_j are the
- * standardised ones, n = dim - 1 of them. A function is drawn once, and has a standard deviation of about 1.
+ * x is a user of dim features: the constant 1, and dim - 1 normals with standard deviation 1/2; u_j = 2
+ * x_j are the standardised ones, n = dim - 1 of them. A function is drawn once, and has a standard
+ * deviation of about 1.
  *
  *   sine      sum_j [sin(a_j u_j + c_j) + q_j (u_j^2 - 1)] / sqrt(n), a_j uniform in (1, 3), c_j in (0, 2 pi), q_j in (-1, 1)
  *   tree      a tree of depth 3: a node asks whether a random u_j is above a threshold drawn from N(0, 1/4); its 8

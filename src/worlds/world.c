@@ -9,7 +9,8 @@
 
 /* ---- creation ---- */
 
-/* Everything of a world but the arrays of a round. By its spec, or by its callbacks: the other one is NULL. */
+/* Everything of a world but the arrays of a round. By its spec, or by its callbacks: the other one is
+ * NULL. */
 static int begin(struct gbose__world *w, const char *spec, const gbose_study_world *joined, uint64_t seed,
                  uint32_t repetition, gbose_error *err)
 {

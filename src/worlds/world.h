@@ -73,8 +73,8 @@ int gbose__world_join(struct gbose__world **out, const gbose_study_world *joined
 /* Go on to the next round. Only a world given by callbacks can fail; then w->err is what it returns. */
 int gbose__world_next(struct gbose__world *w);
 
-/* Play an arm of this round: returns its reward, and sets `regret` to how much more the best arm brings on average. A world
- * given by callbacks may fail: see w->err. */
+/* Play an arm of this round: returns its reward, and sets `regret` to how much more the best arm brings on
+ * average. A world given by callbacks may fail: see w->err. */
 double gbose__world_play(struct gbose__world *w, size_t arm, double *regret);
 
 /* The mean of the best arm of this round. */

@@ -1,6 +1,6 @@
-/* Lives of every learner, with every kind of option, as one number each: a machine that prints the same lines as another one
- * computes the same bytes. Knows gbose.h alone, and makes its numbers from integers, so that nothing but the
- * library can differ. */
+/* Lives of every learner, with every kind of option, as one number each: a machine that prints the same
+ * lines as another one computes the same bytes. Knows gbose.h alone, and makes its numbers from integers,
+ * so that nothing but the library can differ. */
 #include <gbose.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* A disk that fails now and then: loaded in front of the C library (LD_PRELOAD) of a real server. Each write or sync of a file of the
- * store fails with the probability that the file named by GBOSE_BROKEN_DISK says, read anew each time: the test switches it. */
+/* A disk that fails now and then: loaded in front of the C library (LD_PRELOAD) of a real server. Each
+ * write or sync of a file of the store fails with the probability that the file named by GBOSE_BROKEN_DISK
+ * says, read anew each time: the test switches it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -359,8 +359,8 @@ void play_best_arm_law(struct play *p, size_t first, const double *share)
     }
     sample_best(p, first, sampled);
     chi2 = stats_same(drawn, sampled, p->n);
-    /* The library may draw in mirrored pairs. Whatever the two have to do with each other, that at most doubles
-     * the covariance of its counts, so that of the difference grows by 3/2 at the most. */
+    /* The library may draw in mirrored pairs. Whatever the two have to do with each other, that at most
+     * doubles the covariance of its counts, so that of the difference grows by 3/2 at the most. */
     chi2.sum *= 2.0 / 3;
     free(drawn);
     /* one round alone: error probability 1e-9 */

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Make a new directory under $TMPDIR or /tmp; free the name with scratch_remove(), which removes all in it. */
+/* Make a new directory under $TMPDIR or /tmp; free the name with scratch_remove(), which removes all in
+ * it. */
 char *scratch_new(void);
 void scratch_remove(char *dir);
 

@@ -255,8 +255,8 @@ static double mean_of(const double *pmf, const double *score, size_t n)
     return sum;
 }
 
-/* The weight of the next round, with its worth: 1 where a proof needs it. It is squared, but for the worth, in the full
- * regression. */
+/* The weight of the next round, with its worth: 1 where a proof needs it. It is squared, but for the
+ * worth, in the full regression. */
 static double weight(const gbose *g, const struct gbose__scale *scale, int full)
 {
     const struct own *own = g->own;
@@ -268,7 +268,8 @@ static double weight(const gbose *g, const struct gbose__scale *scale, int full)
     return (full ? w * w : w) * gbose__scale_worth(scale, own->tuning);
 }
 
-/* The orthogonal regression's baseline c = vhat + bbar'mu, within reach of the rewards there were; less vhat. */
+/* The orthogonal regression's baseline c = vhat + bbar'mu, within reach of the rewards there were; less
+ * vhat. */
 static double believable_centre(const gbose *g, double shift, double centre)
 {
     const struct own *own = g->own;
@@ -507,8 +508,8 @@ static int check(const gbose *g)
            gbose__diagnosis_is_sane(&own->diagnosis);
 }
 
-/* Baseline and contest stay those of the learner that goes on; the scales, by which evidence is weighed, are those of
- * the one that has learned more. */
+/* Baseline and contest stay those of the learner that goes on; the scales, by which evidence is weighed,
+ * are those of the one that has learned more. */
 static void merge(gbose *into, const gbose *from, const double *common, double remains)
 {
     static const struct state nothing;

@@ -162,8 +162,9 @@ static double rounds_to_settle(const struct gbose__baseline *baseline, const str
     return tuning->settle_rounds * (double)tracker->q;
 }
 
-/* How much of the flexible tracker, which costs most, learns this round: after a fair time its slopes learn from a few
- * rounds only, and if it does not lead, so does all of it. Which rounds depends on nothing that happens in them. */
+/* How much of the flexible tracker, which costs most, learns this round: after a fair time its slopes
+ * learn from a few rounds only, and if it does not lead, so does all of it. Which rounds depends on
+ * nothing that happens in them. */
 enum effort { RESTS, LEVEL_ONLY, LEARNS };
 
 static enum effort flexible_effort(const struct gbose__baseline *baseline, double rounds)

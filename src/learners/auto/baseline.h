@@ -1,9 +1,9 @@
 /* The baseline: what the reward will be, whichever arm is drawn.
  *
- * Trackers (tracker.h) predict the reward and the context of the arm played, rhat and bhat, from features of the round:
- * none (a level), the time, functions of the best estimated score m, the caller's own, or those of what is on offer (offer.h), which
- * only the flexible tracker has. The one with the least discounted
- * error e = (r - rhat) - (b_a - bhat)'mu leads, and vhat = rhat - bhat'mu is the baseline.
+ * Trackers (tracker.h) predict the reward and the context of the arm played, rhat and bhat, from features
+ * of the round: none (a level), the time, functions of the best estimated score m, the caller's own, or
+ * those of what is on offer (offer.h), which only the flexible tracker has. The one with the least
+ * discounted error e = (r - rhat) - (b_a - bhat)'mu leads, and vhat = rhat - bhat'mu is the baseline.
  *
  * Where the leading tracker has found that v moves with m, by v' for each unit, v' is the reaction. */
 #ifndef GBOSE_LEARNERS_AUTO_BASELINE_H

@@ -10,8 +10,8 @@
 #define SAMPLE GBOSE__OFFER_SAMPLE
 #define ROOT_2 0x1.6a09e667f3bcdp0
 
-/* A coordinate must vary by more than this share of its size, which rounding would do too, and this share of its variance
- * must be its own. */
+/* A coordinate must vary by more than this share of its size, which rounding would do too, and this share
+ * of its variance must be its own. */
 #define LEAST_VARIANCE 1e-18
 #define OWN_SHARE 0.05
 
@@ -122,8 +122,8 @@ void gbose__offer_learn(const struct gbose__offer *offer, const double *mean)
 
 /* ---- the features ---- */
 
-/* Sine and cosine of a number within Z_MOST, from arithmetic alone, so that they are the same bytes everywhere: their series
- * at a quarter of it, and two doublings. Errors are below 1e-6. */
+/* Sine and cosine of a number within Z_MOST, from arithmetic alone, so that they are the same bytes
+ * everywhere: their series at a quarter of it, and two doublings. Errors are below 1e-6. */
 static void sine_and_cosine(double *sine, double *cosine, double z)
 {
     double y = z / 4, y2 = y * y;

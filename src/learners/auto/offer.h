@@ -1,11 +1,12 @@
-/* Features of what is on offer: functions of the mean of the arms' contexts, which holds who is asked, whatever the layout
- * of the contexts is. They are known before the arm is drawn, and a tracker learns from them how the rewards of all arms depend
- * on the user (tracker.h).
+/* Features of what is on offer: functions of the mean of the arms' contexts, which holds who is asked,
+ * whatever the layout of the contexts is. They are known before the arm is drawn, and a tracker learns
+ * from them how the rewards of all arms depend on the user (tracker.h).
  *
- * The first rounds, tuning's offer_sample of them, are a sample of means. Then up to GBOSE__OFFER_COORDINATES coordinates are
- * chosen for good, in the order of the contexts: those that vary, and that the ones before do not explain (the blocks
- * of two arms often hold the same features). A coordinate, less its mean and over its standard deviation in the
- * sample, is z. The features, as many as there is room for, are
+ * The first rounds, tuning's offer_sample of them, are a sample of means. Then up to
+ * GBOSE__OFFER_COORDINATES coordinates are chosen for good, in the order of the contexts: those that vary,
+ * and that the ones before do not explain (the blocks of two arms often hold the same features). A
+ * coordinate, less its mean and over its standard deviation in the sample, is z. The features, as many as
+ * there is room for, are
  *
  *     z_i      (z_i^2 - 1) / sqrt 2      z_i z_j      sqrt 2 sin(k z_i), sqrt 2 cos(k z_i) for k = 1, 2, 3
  *
@@ -19,7 +20,8 @@
 #define GBOSE__OFFER_SAMPLE 16
 #define GBOSE__OFFER_FEATURES 56
 
-/* Doubles, since they are saved; zeros at first. The sample follows: GBOSE__OFFER_SAMPLE rows of dim numbers. */
+/* Doubles, since they are saved; zeros at first. The sample follows: GBOSE__OFFER_SAMPLE rows of dim
+ * numbers. */
 struct gbose__offer_state {
     double seen;  /* rounds in the sample */
     double count; /* coordinates chosen */

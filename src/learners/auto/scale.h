@@ -1,19 +1,21 @@
 /* The running scale of residuals, and what a round counts by it.
  *
- * s^2 is the recent mean square of the residuals, and s_min^2 the least value of a longer mean: the scale of the noise, as far
- * as it has been seen. gbose-auto has two scales: one of the residuals by the baseline in the ticket, for the orthogonal
- * estimate, and one of those by the baseline at the time of learning, for the full one.
+ * s^2 is the recent mean square of the residuals, and s_min^2 the least value of a longer mean: the scale
+ * of the noise, as far as it has been seen. gbose-auto has two scales: one of the residuals by the
+ * baseline in the ticket, for the orthogonal estimate, and one of those by the baseline at the time of
+ * learning, for the full one.
  *
- * Rewards of few values, such as clicks, are told by rewards that are exactly equal to the one before. Where most of
- * them are the same, the rare others are what counts: they are not clipped as surprises, and s_min^2 is the mean of the
- * shortest window in which enough of them are to be expected: in all rounds (sum e^2)^2 / sum e^4 is how many they are. (That
- * number of the window itself would not do: in a stretch without a click all residuals are small and alike.)
+ * Rewards of few values, such as clicks, are told by rewards that are exactly equal to the one before.
+ * Where most of them are the same, the rare others are what counts: they are not clipped as surprises, and
+ * s_min^2 is the mean of the shortest window in which enough of them are to be expected: in all rounds
+ * (sum e^2)^2 / sum e^4 is how many they are. (That number of the window itself would not do: in a stretch
+ * without a click all residuals are small and alike.)
  *
- * In times of large residuals rounds count less, by w = min(1, room s_min^2 / s^2). And rounds from which much was learned
- * count more: when s_min^2 has become far smaller than it was at the start, because the baseline has found out what moves
- * the rewards, what was learned in the dark must not count like what is learned in the light. w is then multiplied by
- * the worth of a round, start / s_min^2; where that ratio is small it is not acted on, since the first residuals are large
- * in any case, mu being unknown:
+ * In times of large residuals rounds count less, by w = min(1, room s_min^2 / s^2). And rounds from which
+ * much was learned count more: when s_min^2 has become far smaller than it was at the start, because the
+ * baseline has found out what moves the rewards, what was learned in the dark must not count like what is
+ * learned in the light. w is then multiplied by the worth of a round, start / s_min^2; where that ratio is
+ * small it is not acted on, since the first residuals are large in any case, mu being unknown:
  *
  *     worth = max(1, ratio min(1, ratio / worth_ratio))      in units of which the width is sqrt(worth) s_min h */
 #ifndef GBOSE_LEARNERS_AUTO_SCALE_H

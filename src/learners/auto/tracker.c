@@ -9,9 +9,9 @@
 
 enum { LEVEL, TREND, BEST, ROUND, ROUND_BEST, FLEXIBLE };
 
-/* The trackers there are: their names, features and memories (a share of the evidence that is left after a round), all
- * chosen on repetitions of seed 101. Those with the caller's features are left out without such features, and so is the
- * flexible one where it is not wanted. */
+/* The trackers there are: their names, features and memories (a share of the evidence that is left after a
+ * round), all chosen on repetitions of seed 101. Those with the caller's features are left out without
+ * such features, and so is the flexible one where it is not wanted. */
 static const struct kind {
     const char *name;
     int features;
@@ -188,7 +188,8 @@ void gbose__trackers_init(const struct gbose__trackers *trackers)
     }
 }
 
-/* What is new in its features, at the end of them, was zero in every round: it has its prior, and no slope. */
+/* What is new in its features, at the end of them, was zero in every round: it has its prior, and no
+ * slope. */
 static void grow_tracker(const struct gbose__tracker *to, const struct gbose__tracker *from, size_t dim)
 {
     size_t q = from->q;
@@ -290,7 +291,8 @@ double gbose__tracker_baseline(const struct gbose__tracker *tracker, const doubl
     return baseline;
 }
 
-/* The features of a tracker that are functions of the best score come first; `slope` is how fast they move with it. */
+/* The features of a tracker that are functions of the best score come first; `slope` is how fast they move
+ * with it. */
 static size_t slopes_with_best(const struct gbose__tracker *tracker, const double *features, double *slope)
 {
     double best = features[GBOSE__FEATURE_BEST];
@@ -330,7 +332,8 @@ double gbose__tracker_slope_error(const struct gbose__tracker *tracker, const do
 /* Up to this many features, a kernel's call costs more than it saves. */
 #define FEW 8
 
-/* C += w x x' in the root, by Carlson's step (core/ridge.c); gain = C_new^-1 x. Both vectors have room to be padded. */
+/* C += w x x' in the root, by Carlson's step (core/ridge.c); gain = C_new^-1 x. Both vectors have room to
+ * be padded. */
 static void add(const struct gbose__tracker *tracker, double *gain, double *x, double w)
 {
     size_t q = tracker->q;
@@ -361,8 +364,8 @@ static void add(const struct gbose__tracker *tracker, double *gain, double *x, d
         gain[i] /= alpha;
 }
 
-/* Put the next entry of P back to the prior: evidence for a slope of zero, which pulls that slope and those that are
- * correlated with it. `gain` is scratch, two padded vectors. */
+/* Put the next entry of P back to the prior: evidence for a slope of zero, which pulls that slope and
+ * those that are correlated with it. `gain` is scratch, two padded vectors. */
 static void put_back(const struct gbose__tracker *tracker, double *gain)
 {
     size_t i = (size_t)*tracker->turn;

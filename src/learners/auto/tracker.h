@@ -8,14 +8,14 @@
  *     slope = C^-1 sum forget^k (x - xbar)(target - its mean)
  *     rhat  = rbar + (x - xbar)'slope_r,      bhat likewise
  *
- * One tracker has two memories: its slopes forget nothing, and its means forget fast. So a function of who is asked, which is
- * learned slowly, and a level that moves with time add up.
+ * One tracker has two memories: its slopes forget nothing, and its means forget fast. So a function of who
+ * is asked, which is learned slowly, and a level that moves with time add up.
  *
- * The intercept has no prior, so a level of any size is learned at once. P is a prior on the slopes, tuning->slope_prior
- * in every entry. Forgetting wears its entries too; one that has worn to prior_worn of it is put back, in turn, after the
- * round that wore it. So C^-1 is bounded whatever the features do: constant, collinear or zero for ever. C^-1 = R'R is
- * kept as the triangle R, by the step of core/ridge.h. Features are scaled by their running size, and clipped, before
- * they come here (baseline.h).
+ * The intercept has no prior, so a level of any size is learned at once. P is a prior on the slopes,
+ * tuning->slope_prior in every entry. Forgetting wears its entries too; one that has worn to prior_worn of
+ * it is put back, in turn, after the round that wore it. So C^-1 is bounded whatever the features do:
+ * constant, collinear or zero for ever. C^-1 = R'R is kept as the triangle R, by the step of core/ridge.h.
+ * Features are scaled by their running size, and clipped, before they come here (baseline.h).
  *
  * All that a tracker knows is numbers in a row that the caller keeps, saves and loads. */
 #ifndef GBOSE_LEARNERS_AUTO_TRACKER_H
@@ -26,9 +26,9 @@
 #include "learners/auto/offer.h"
 #include "learners/auto/tuning.h"
 
-/* The features there are, each at most tuning->feature_limit in magnitude but for the time: the best of the arms'
- * estimated scores, and the root of its magnitude; the time, of any origin; then the caller's own, and those of what is on
- * offer (offer.h). */
+/* The features there are, each at most tuning->feature_limit in magnitude but for the time: the best of
+ * the arms' estimated scores, and the root of its magnitude; the time, of any origin; then the caller's
+ * own, and those of what is on offer (offer.h). */
 enum { GBOSE__FEATURE_BEST, GBOSE__FEATURE_ROOT, GBOSE__FEATURE_TIME, GBOSE__FEATURE_ROUND };
 #define GBOSE__MAX_TRACKERS 11
 #define GBOSE__MAX_ROUND 64
@@ -90,8 +90,8 @@ size_t gbose__trackers_place(const struct gbose__trackers *trackers, const struc
 /* The flexible tracker, which is the last, or NULL if there is none. */
 const struct gbose__tracker *gbose__trackers_flexible(const struct gbose__trackers *trackers);
 
-/* mu' times the bbar and slopes of the first `count` trackers, one tracker after the other: 1 + q numbers each. mu is
- * padded. */
+/* mu' times the bbar and slopes of the first `count` trackers, one tracker after the other: 1 + q numbers
+ * each. mu is padded. */
 void gbose__trackers_along(const struct gbose__trackers *trackers, size_t count, double *along,
                            const double *mu);
 
@@ -106,7 +106,8 @@ double gbose__tracker_slope(const struct gbose__tracker *tracker, const double *
 /* Its squared standard error, in units of the variance of the residuals. */
 double gbose__tracker_slope_error(const struct gbose__tracker *tracker, const double *features);
 
-/* Learn a round; b and the scratch are padded rows. Without slopes, which cost most, only the means learn it. */
+/* Learn a round; b and the scratch are padded rows. Without slopes, which cost most, only the means learn
+ * it. */
 void gbose__tracker_learn(const struct gbose__tracker *tracker, const double *features, double reward,
                           const double *b, int slopes, double *scratch);
 

@@ -10,7 +10,8 @@
 #ifndef GBOSE_LEARNERS_AUTO_TUNING_H
 #define GBOSE_LEARNERS_AUTO_TUNING_H
 
-/* Windows in which the scale of residuals is measured: a short one for the present, and three for what is reliable. */
+/* Windows in which the scale of residuals is measured: a short one for the present, and three for what is
+ * reliable. */
 #define GBOSE__WINDOWS 4
 
 struct gbose__tuning {
@@ -42,8 +43,9 @@ struct gbose__tuning {
     double lead_factor;
     double settle_rounds; /* for each feature, before a tracker may lead */
 
-    /* The flexible tracker may lead after flexible_settle rounds. After flexible_trial rounds, to save time, its slopes learn from
-     * one round in flexible_lead_rest if it leads, and all of it learns from one round in flexible_rest if it does not. */
+    /* The flexible tracker may lead after flexible_settle rounds. After flexible_trial rounds, to save
+     * time, its slopes learn from one round in flexible_lead_rest if it leads, and all of it learns from
+     * one round in flexible_rest if it does not. */
     double flexible_settle, flexible_trial, flexible_lead_rest, flexible_rest;
 
     double reaction_errors; /* standard errors that the slope of v on m must have, to be acted on */
@@ -52,8 +54,9 @@ struct gbose__tuning {
 
     /* ---- the scale of residuals, and weights (scale.h) ---- */
 
-    /* Of the windows: the first is that of s^2, the recent mean square of the residuals; the second that of the longer
-     * mean whose least value is s_min^2; the others serve when rewards are rare, each ten times as long. */
+    /* Of the windows: the first is that of s^2, the recent mean square of the residuals; the second that
+     * of the longer mean whose least value is s_min^2; the others serve when rewards are rare, each ten
+     * times as long. */
     double scale_memory[GBOSE__WINDOWS];
     double scale_clip;   /* a squared residual counts at most this many times s^2 */
     double scale_room;   /* s^2 may be this many times s_min^2 before rounds count less */
@@ -61,8 +64,8 @@ struct gbose__tuning {
     double ties_memory;  /* of the share of rewards that are equal to the one before */
     double rare_ties;    /* a share above this: rewards are of few values, such as clicks */
 
-    /* (sum e^2)^2 / sum e^4 that is to be expected in a window of rare rewards, for it to be relied on: about a third of the
-     * number of normal residuals, and the number of clicks. */
+    /* (sum e^2)^2 / sum e^4 that is to be expected in a window of rare rewards, for it to be relied on:
+     * about a third of the number of normal residuals, and the number of clicks. */
     double enough_residuals;
     double worth_ratio; /* start / s_min^2 from which on the worth of a round is all of that ratio */
     double worth_limit; /* most of the worth, so that numbers stay within bounds where there is no noise */
@@ -83,12 +86,13 @@ struct gbose__tuning {
     double fixed_slope;         /* if positive: f(h) = fixed_slope h, in units of reward, for the ablation */
     double highest_probability; /* of the better arm of a pair */
 
-    /* The orthogonal regression's baseline is clipped to the range of all rewards, this many times that range beyond either
-     * end. It is still known before the draw, and a wild estimate cannot feed on itself. */
+    /* The orthogonal regression's baseline is clipped to the range of all rewards, this many times that
+     * range beyond either end. It is still known before the draw, and a wild estimate cannot feed on
+     * itself. */
     double baseline_room;
 
-    /* ---- the contest of the two estimates (contest.h); evidence is half a difference of squared errors, in units of
-     * the residual variance ---- */
+    /* ---- the contest of the two estimates (contest.h); evidence is half a difference of squared errors,
+     * in units of the residual variance ---- */
 
     double contest_coins; /* coins for each dimension before it begins */
     double contest_share; /* of the difference of squared errors: 1/2, as in a log-likelihood */
@@ -100,8 +104,8 @@ struct gbose__tuning {
     double contest_least; /* the full estimate cannot earn more credit than this */
     double contest_most;
 
-    /* Scores of the orthogonal estimate that are apart by more than this many times the range of all rewards cannot be true:
-     * the full estimate chooses until they have come to their senses. */
+    /* Scores of the orthogonal estimate that are apart by more than this many times the range of all
+     * rewards cannot be true: the full estimate chooses until they have come to their senses. */
     double contest_absurd;
     double coin_memory; /* of the mean squared residual of coins, the contest's unit */
 

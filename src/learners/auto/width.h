@@ -1,8 +1,8 @@
 /* The width: how far an arm may be behind the best one, and the pair that is played.
  *
  * An arm at distance h = ||R (b_best - b)|| from the best may be at most f(h) behind. With u = h^2 (sum of
- * weights) / dim, which is about 1 where rounds teach all directions alike, and rises with time where what is
- * played says nothing of this arm, and with the values of tuning.h,
+ * weights) / dim, which is about 1 where rounds teach all directions alike, and rises with time where what
+ * is played says nothing of this arm, and with the values of tuning.h,
  *
  *     full         f = 0.5 s_min h max(1, u / 2); smaller in the first rounds, when everything is learned at once
  *     orthogonal   f = 0.35 s_min h sqrt(1 + 4 log+ (u / 2)) max(1, u / 60): it learns from coins alone, so u
