@@ -333,7 +333,8 @@ static int keep(void *context, const struct gbose__snapshot_row *row)
     return 0;
 }
 
-static int add_snapshot(struct place *p, uint32_t bandit, uint64_t learned, const char *bytes, int kept)
+static enum gbose__result add_snapshot(struct place *p, uint32_t bandit, uint64_t learned, const char *bytes,
+                                       int kept)
 {
     struct gbose__change change = {.kind = GBOSE__ADD_SNAPSHOT,
                                    .of.snapshot = {bandit, 1, learned, bytes, strlen(bytes), kept}};

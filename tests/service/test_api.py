@@ -498,21 +498,6 @@ def test_many_bandits(server, api):
     assert len(server.client().get("/v1/bandits")["bandits"]) == 300
 
 
-def test_memory_does_not_grow_with_events(server, api):
-    """The quick part of "flat over ten million events": once caches are full, 40,000 events cost less than 5 bytes each."""
-    make(api, spec="gbose-auto", wait="100ms")
-
-    def load(n):
-        for _ in range(n // 1000):
-            api.post("/v1/bandits/news/decide", [{"contexts": TWO}] * 1000)
-        until(lambda: api.get("/v1/bandits/news"), lambda b: b["counts"]["pending"] == 0 and b["learned"] == b["counts"]["outcomes"])
-
-    load(60000)
-    before = server.memory()
-    load(40000)
-    assert server.memory() - before < 40000 * 5
-
-
 def test_a_damaged_store_is_refused(tmp_path):
     server = Server(tmp_path / "data").start()
     make(server.client())
