@@ -13,8 +13,8 @@
 
 /* ---- an event as JSON ---- */
 
-/* The spec that decided, if the generation is still there; to be freed. */
-static char *spec_of(struct gbose__bandit *b, uint32_t generation)
+/* Who decided, if the generation is still there: its spec (to be freed), and the hash of its schema, 0 for none. */
+static char *decided_by(struct gbose__bandit *b, uint32_t generation, uint64_t *schema)
 {
     struct gbose__generation *g;
     char *spec;
@@ -22,6 +22,7 @@ static char *spec_of(struct gbose__bandit *b, uint32_t generation)
     pthread_mutex_lock(&b->lock);
     g = gbose__generation_find(b, generation);
     spec = g ? strdup(g->spec) : NULL;
+    *schema = g && g->encoder && g->encoder->schema ? gbose_schema_hash(g->encoder->schema) : 0;
     pthread_mutex_unlock(&b->lock);
     return spec;
 }
@@ -79,7 +80,8 @@ static void write_case(struct gbose__text *out, struct gbose__desk *desk, struct
     const struct gbose__event_row *e = it->event;
     struct gbose__arena arena = {0};
     const char **ids = gbose__decide_stored_ids(desk, e, &arena);
-    char id[GBOSE__EVENT_ID], *spec = spec_of(b, e->generation);
+    uint64_t schema;
+    char id[GBOSE__EVENT_ID], *spec = decided_by(b, e->generation, &schema);
 
     gbose__event_id(id, desk->service, e->bandit, e->number, e->time);
     gbose__text_add(out, "{\"v\": 1, \"id\": ");
@@ -91,6 +93,8 @@ static void write_case(struct gbose__text *out, struct gbose__desk *desk, struct
     gbose__text_format(out, ", \"model\": %u, \"learned\": %" PRIu64 ", \"spec\": ", e->generation,
                        e->learned);
     gbose__text_quoted(out, spec);
+    if (schema)
+        gbose__text_format(out, ", \"schema\": \"%016" PRIx64 "\"", schema);
     gbose__text_format(out, ", \"stream\": %u, \"n\": %" PRIu64 ", \"arms\": [", e->bandit, e->number);
     for (size_t i = 0; i < e->n_arms; i++) {
         char index[24];

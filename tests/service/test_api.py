@@ -58,6 +58,10 @@ def test_the_quick_start(api):
     assert why["state"] == "pending" and why["reward"] is None
     assert why["user"] == {"device": "ios"} and why["arms"] == ["a", "b"]
     assert why["recomputed"]["same"] is True
+    api.put("/v1/bandits/other", {"spec": "gbose", "schema": SCHEMA.replace("24", "12"), "wait": "1h"})
+    arms = {"arms": [{"id": "a", "topic": "sports"}, {"id": "b", "topic": "travel"}]}
+    hashes = [api.get(f"/v1/bandits/{b}/events/{api.post(f'/v1/bandits/{b}/decide', arms)['event']}")["schema"] for b in ("news", "other")]
+    assert why["schema"] == hashes[0] != hashes[1] and len(hashes[0]) == 16  # the log says by which schema
 
 
 def test_bandits_are_made_changed_and_deleted(api):
