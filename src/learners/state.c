@@ -74,7 +74,8 @@ static int read_evidence(gbose *g, struct gbose__reader *r, uint64_t checksum)
     return gbose__lineage_loaded(g->lineage, checksum, g);
 }
 
-/* What follows magic and version, of bytes whose checksum is right. Version 1 knew of no schema. */
+/* What follows magic and version, of bytes whose checksum is right. Version 1 knew of no schema, and what
+ * gbose-auto kept beside its regressions was laid out in another way. */
 static int read_state(gbose **out, struct gbose__reader *r, uint64_t version, uint64_t checksum,
                       gbose_error *err)
 {
@@ -91,7 +92,7 @@ static int read_state(gbose **out, struct gbose__reader *r, uint64_t version, ui
     rc = gbose__new(&g, spec, (size_t)dim, schema, err);
     if (rc)
         return rc;
-    rc = read_evidence(g, r, checksum);
+    rc = version == 1 && g->n_state ? GBOSE_EVERSION : read_evidence(g, r, checksum);
     if (rc) {
         gbose_free(g);
         return rc;
