@@ -16,17 +16,11 @@
 #include <sys/types.h>
 
 #include "gbose.h"
+#include "serve/arena.h"
 #include "serve/text.h"
 
 struct gbose__http;
 struct gbose__loop;
-
-/* Memory that lives as long as a request. */
-struct gbose__arena {
-    struct gbose__arena_block *block;
-};
-void *gbose__arena_take(struct gbose__arena *arena, size_t size); /* aligned for anything; NULL: no memory */
-void gbose__arena_clear(struct gbose__arena *arena);              /* frees all */
 
 /* A request and its answer. */
 struct gbose__exchange {

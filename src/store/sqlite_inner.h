@@ -68,7 +68,7 @@ void gbose__sqlite_tally_forget(struct gbose__sqlite *c);
 int gbose__sqlite_tally_read(struct gbose__sqlite *c, int place, uint32_t bandit, struct gbose__counts *out,
                              gbose_error *err);
 
-/* sqlite_write.c and sqlite_read.c */
+/* One change of a group (sqlite_write.c), and a view (sqlite_read.c). */
 int gbose__sqlite_apply_one(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err);
 int gbose__sqlite_view(struct gbose__view **out, const char *path, gbose_error *err);
 

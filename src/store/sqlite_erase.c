@@ -1,0 +1,98 @@
+/* Events that go from the SQLite store: all of a unit, or those that are old. */
+#include "store/sqlite_write.h"
+
+static int delete_event(struct gbose__sqlite *c, uint32_t bandit, int64_t key, gbose_error *err)
+{
+    struct gbose__counts *counts = gbose__sqlite_tally(c, bandit, err);
+    int rc;
+
+    if (!counts)
+        return GBOSE__ESTORE;
+    rc = RUN(DELETE_NAME,
+             "DELETE FROM named WHERE bandit = ?1 AND name = (SELECT name FROM event WHERE key = ?2)", bandit,
+             key);
+
+    if (!rc)
+        rc = RUN(DELETE_PENDING_EVENT,
+                 "DELETE FROM pending WHERE bandit = ?1 AND event = ?2 AND deadline = "
+                 "(SELECT deadline FROM event WHERE key = ?2)",
+                 bandit, key);
+    counts->pending -= (uint64_t)sqlite3_changes(c->db);
+    if (!rc)
+        rc = RUN(DELETE_EVENT, "DELETE FROM event WHERE key = ?1", key);
+    if (!rc)
+        rc = RUN(DELETE_REWARDS, "DELETE FROM reward WHERE event = ?1", key);
+    if (!rc)
+        rc = RUN(DELETE_ACTIVATED, "DELETE FROM activated WHERE event = ?1", key);
+    return rc ? rc : RUN(DELETE_OUTCOME, "DELETE FROM outcome WHERE event = ?1", key);
+}
+
+int gbose__sqlite_erase_unit(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
+{
+    struct gbose__erase_change *it = &change->of.erase;
+    int64_t lo = gbose__sqlite_key(it->bandit, 0), key;
+    int rc;
+
+    if (sqlite3_exec(c->db, "PRAGMA secure_delete = ON", NULL, NULL, NULL))
+        return gbose__sqlite_fail(c, "write to the store", err);
+    for (it->erased = 0;; it->erased++) {
+        sqlite3_stmt *s = gbose__sqlite_statement(
+            c, UNIT_EVENTS, "SELECT key FROM event WHERE unit = ?1 AND key BETWEEN ?2 AND ?3 LIMIT 1");
+
+        gbose__sqlite_bind_blob(s, 1, it->unit, GBOSE__UNIT_SIZE);
+        sqlite3_bind_int64(s, 2, lo);
+        sqlite3_bind_int64(s, 3, lo + (int64_t)GBOSE__MAX_NUMBER);
+        rc = gbose__sqlite_first(c, s, &key, err);
+        if (rc <= 0)
+            break;
+        rc = delete_event(c, it->bandit, key, err);
+        if (rc)
+            break;
+    }
+    if (!rc && it->erased)
+        rc = RUN(DROP_ALL_SNAPSHOTS, "DELETE FROM snapshot WHERE bandit = ?1", it->bandit);
+    if (!rc && !it->erased)
+        change->result = GBOSE__MISSING;
+    sqlite3_exec(c->db, "PRAGMA secure_delete = FAST", NULL, NULL, NULL);
+    return rc;
+}
+
+/* Events go when they are old and every generation has a snapshot that has learned them, which then stands
+ * for them. */
+int gbose__sqlite_retain(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
+{
+    struct gbose__erase_change *it = &change->of.erase;
+    int64_t lo = gbose__sqlite_key(it->bandit, 0), learned = 0, outcome, key;
+    struct gbose__counts *counts = gbose__sqlite_tally(c, it->bandit, err);
+    int rc =
+        !counts
+            ? GBOSE__ESTORE
+            : gbose__sqlite_first(
+                  c,
+                  WITH(OLDEST_LEARNED,
+                       "SELECT min(oldest) FROM (SELECT coalesce(min(learned), 0) AS oldest FROM generation"
+                       " LEFT JOIN snapshot ON snapshot.bandit = generation.bandit AND generation = number"
+                       " WHERE generation.bandit = ?1 GROUP BY number)",
+                       it->bandit),
+                  &learned, err);
+
+    it->erased = 0;
+    while (rc >= 0 && it->erased < it->most) {
+        rc = gbose__sqlite_first(
+            c,
+            WITH(OLD_OUTCOMES,
+                 "SELECT key FROM outcome WHERE key > ?1 AND key <= ?2 AND time < ?3 ORDER BY key LIMIT 1",
+                 lo, lo + learned, it->before),
+            &outcome, err);
+        if (rc <= 0)
+            return rc;
+        rc = gbose__sqlite_first(c, WITH(EVENT_OF, "SELECT event FROM outcome WHERE key = ?1", outcome), &key,
+                                 err);
+        if (rc < 0)
+            return rc;
+        rc = delete_event(c, it->bandit, key, err);
+        counts->dropped = gbose__sqlite_number(outcome);
+        it->erased++;
+    }
+    return rc < 0 ? rc : GBOSE_OK;
+}
