@@ -2,6 +2,7 @@
 follow the reader's choice of light or dark.
 
 Usage: figures.py auto TABLE.md OUT.svg              the table that scripts/auto.sh prints, or a page that holds it
+       figures.py growth CURVES.csv OUT.svg          the curves of the study that scripts/growth.sh plays
        figures.py rounds|roofline RESULTS OUT.svg    the CSV files of ./run bench
 """
 import csv
@@ -44,9 +45,15 @@ class Picture:
         rest = ' fill="none" stroke-width="2"' if hollow else ""
         self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}"{paint}{rest}><title>{escape(title)}</title></circle>')
 
-    def path(self, points, look):
+    def path(self, points, look="", colour="", dash="", title=""):
         d = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-        self.parts.append(f'<path d="{d}" fill="none" class="{look}" stroke-width="2"/>')
+        self.parts.append(f'<path d="{d}" fill="none" stroke-width="2"' + self._paint("stroke", colour, look)
+                          + (f' stroke-dasharray="{dash}"' if dash else "") + f"><title>{escape(title)}</title></path>")
+
+    def band(self, low, high, colour):
+        """The area between two lines."""
+        d = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in low + high[::-1])
+        self.parts.append(f'<path d="{d}Z" fill="{colour}" fill-opacity="0.2"/>')
 
     @staticmethod
     def _paint(what, colour, look=""):
@@ -143,6 +150,53 @@ def auto(table, out):
                     "multiple of the best learner of the paper, tuned afterwards", [(1, "as good as the best")]).write(out)
 
 
+# ---- regret against the number of rounds ----
+
+def slope_of(points):
+    """Of the least-squares line through log regret against log t, at points that are spread evenly in log t."""
+    first, last = math.log(points[0][0]), math.log(points[-1][0])
+    even = [min(points, key=lambda p: abs(math.log(p[0]) - first - k * (last - first) / 20)) for k in range(21)]
+    x, y = [math.log(p[0]) for p in even], [math.log(p[2]) for p in even]
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+    return (sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y)) / sum((a - mean_x) ** 2 for a in x))
+
+
+def growth(curves, out):
+    worlds = {}
+    with open(curves, newline="") as f:
+        for row in csv.DictReader(f):
+            if float(row["round"]) >= 1000:
+                worlds.setdefault((row["world"], row["value"]), []).append(
+                    tuple(float(row[k]) for k in ("round", "q1", "median", "q3")))
+    title = "Regret of gbose against the number of rounds, shift (iii)"
+    p = Picture(470, title)
+    p.text(12, 26, title, bold=True, size=16)
+    top, bottom, left, right = 60, 408, 60, WIDTH - 128
+    x, y = Log(1000, 100000, left, right), Log(3, 3000, bottom, top)
+    for scale, horizontal in ((x, False), (y, True)):
+        for value, text in scale.ticks():
+            at = scale(value)
+            p.line(*((left, at, right, at) if horizontal else (at, top, at, bottom)), look="grid")
+            p.text(*((left - 6, at + 5, text, "end") if horizontal else (at, bottom + 20, text, "middle")))
+    p.line(left, bottom, right, bottom, look="axis")
+    p.line(left, top, left, bottom, look="axis")
+    p.text((left + right) / 2, bottom + 44, "rounds T", "middle")
+    p.text(12, 48, "cumulative regret: median, quartiles", size=13, look="soft")
+    for text, factor, power, dash in (("as sqrt(T)", 0.12, 0.5, "6 4"), ("as T", 0.003, 1, "2 4")):
+        p.line(x(1000), y(factor * 1000 ** power), x(100000), y(factor * 100000 ** power), look="axis", width=1.5, dash=dash)
+        p.text(x(35000), y(factor * 35000 ** power) + 20, text, size=13, look="soft")
+    for (world, value), points in worlds.items():
+        option = dict(part.split("=") for part in world.split(":")[1].split(","))
+        slope, name = slope_of(points), f"N = {option.get('arms', 10)}, d = {option.get('dim', 2)}"
+        print(f"{world:45s} gamma {value:5s} slope {slope:.2f}")
+        p.band([(x(t), y(q1)) for t, q1, _, _ in points], [(x(t), y(q3)) for t, _, _, q3 in points], BLUE)
+        p.path([(x(t), y(m)) for t, _, m, _ in points], colour=BLUE, title=f"{name}, gamma = {value}: slope {slope:.2f}")
+        end = y(points[-1][2])
+        p.text(right + 6, end - 6, name, size=13)
+        p.text(right + 6, end + 9, f"slope {slope:.2f}", size=13)
+    p.write(out)
+
+
 # ---- the benchmark ----
 
 def read(results, name):
@@ -202,7 +256,7 @@ def roofline(results, out):
     p.text(12, bottom + 72, "Above the roof: what the caches hold, and rounds that leave out work of the textbook,",
            size=13, look="soft")
     p.text(12, bottom + 90, "which is counted all the same.", size=13, look="soft")
-    p.path([(x(0.1), y(0.1 * bandwidth)), (x(peak / bandwidth), y(peak)), (x(100), y(peak))], "ink")
+    p.path([(x(0.1), y(0.1 * bandwidth)), (x(peak / bandwidth), y(peak)), (x(100), y(peak))], "ink", title="what the machine can do")
     p.text(x(100), y(peak) - 8, f"peak {peak:.0f} Gflop/s", "end", 13)
     p.text(x(0.1) + 6, y(peak) - 8, f"memory {bandwidth:.0f} Gbyte/s", "start", 13)
     for name, colour, side in (("apply", BLUE, -1), ("update", GREEN, 1)):
@@ -224,7 +278,7 @@ def roofline(results, out):
 
 
 if __name__ == "__main__":
-    figures = {"auto": auto, "rounds": rounds, "roofline": roofline}
+    figures = {"auto": auto, "growth": growth, "rounds": rounds, "roofline": roofline}
     if len(sys.argv) != 4 or sys.argv[1] not in figures:
         sys.exit(__doc__)
     figures[sys.argv[1]](*sys.argv[2:])

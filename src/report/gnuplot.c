@@ -196,6 +196,28 @@ static void clear_date(char *text, size_t size)
             memcpy(text + i + n, date, digits);
 }
 
+/* Take out the titles that are gnuplot's own names, "gnuplot_plot_1a" and the like, which a reader would see on pointing at
+ * a curve. The text's new size. */
+static size_t clear_titles(char *text, size_t size)
+{
+    static const char *const mark[] = {"<title>gnuplot_plot_", "<title>Gnuplot<"};
+    static const char end[] = "</title>";
+    char *to = text;
+    const char *at = text;
+
+    while (at < text + size) {
+        int own = !strncmp(at, mark[0], strlen(mark[0])) || !strncmp(at, mark[1], strlen(mark[1]));
+        const char *after = own ? strstr(at, end) : NULL;
+
+        if (after)
+            at = after + strlen(end);
+        else
+            *to++ = *at++;
+    }
+    *to = 0;
+    return (size_t)(to - text);
+}
+
 /* Check DIR/NAME.tmp.SUFFIX and put it in place. */
 static int take(const char *dir, const char *name, size_t i, gbose_error *err)
 {
@@ -213,6 +235,8 @@ static int take(const char *dir, const char *name, size_t i, gbose_error *err)
     } else {
         if (!strcmp(outputs[i].suffix, ".pdf"))
             clear_date(text, size);
+        if (!strcmp(outputs[i].suffix, ".svg"))
+            size = clear_titles(text, size);
         snprintf(file, sizeof file, "%.100s%s", name, outputs[i].suffix);
         rc = gbose__file_open(&f, dir, file, err);
         if (!rc) {

@@ -49,14 +49,18 @@ static const char style[] =
     ".stacks>svg.panel{display:block;margin-bottom:1rem}}\n"
     "figcaption{color:var(--soft);font-size:.92rem;max-width:80ch;margin-top:.5rem}\n"
     "summary{cursor:pointer;margin:1rem 0}\n"
-    "figure svg [id$=gnuplot_canvas]>rect{fill:none}\n"
-    "figure svg [fill=black],figure svg [fill=\"rgb(0,0,0)\"]{fill:var(--ink)}\n"
-    "figure svg [stroke=black]{stroke:var(--ink)}\n"
-    "figure svg [stroke=\"rgb(221, 221, 221)\"]{stroke:var(--line)}\n"
-    "figure svg [color=black]{color:var(--ink)}\n"
-    "figure svg [font-family]{font-family:inherit}\n"
-    "@media (prefers-color-scheme:dark){figure svg [stroke^=\"rgb(176\"]{stroke:#ff6b81}"
-    "figure svg [fill^=\"rgb(176\"]{fill:#ff6b81}}\n"
+    /* Without "figure" in front: at phone width the panels are copies of the drawing, in trees of their own. */
+    "[id$=gnuplot_canvas]>rect{fill:none}\n"
+    "svg [fill=black],g [fill=black],[fill=\"rgb(0,0,0)\"]{fill:var(--ink)}\n"
+    "svg [stroke=black],g [stroke=black]{stroke:var(--ink)}\n"
+    "[stroke=\"rgb(221, 221, 221)\"]{stroke:var(--line)}\n"
+    "svg [color=black],g [color=black]{color:var(--ink)}\n"
+    "svg [font-family],g [font-family]{font-family:inherit}\n"
+    "@media (prefers-color-scheme:dark){"
+    "[stroke^=\"rgb(176\"]{stroke:#ff6b81}[fill^=\"rgb(176\"]{fill:#ff6b81}[color^=\"rgb(176\"]{color:#"
+    "ff6b81}"
+    "[stroke=\"rgb(  0, 114, 178)\"]{stroke:#3391d0}[fill=\"rgb(  0, 114, 178)\"]{fill:#3391d0}"
+    "[color=\"rgb(  0, 114, 178)\"]{color:#3391d0}}\n"
     "@media print{figure{break-inside:avoid}}\n";
 
 /* ---- figures ---- */
@@ -85,9 +89,8 @@ static int put_svg(FILE *to, const char *svg, size_t number, const char *caption
     putc('"', to);
     for (at += 4; *at; at++) {
         size_t n = name_follows(at);
-        if (!strncmp(at, "<title>Gnuplot</title>", 22)) {
-            at += 21;
-        } else if (n) {
+
+        if (n) {
             fprintf(to, "%.*sf%zu-", (int)n, at, number);
             at += n - 1;
         } else {
