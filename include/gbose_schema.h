@@ -80,6 +80,14 @@ GBOSE_API uint64_t gbose_schema_hash(const gbose_schema *schema);
  * GBOSE_ESCHEMA, and err (may be NULL) says what differs. GBOSE_EINVAL if a schema is NULL. */
 GBOSE_API int gbose_schema_compatible(const gbose_schema *before, const gbose_schema *now, gbose_error *err);
 
+/* The schema with this hash that `now` only appends terms to: what a log or a state was made by that carries the hash,
+ * when nothing but the later schema is at hand. For `now`'s own hash it is an equal schema.
+ *   out   set to a new schema on success; free it with gbose_schema_free().
+ * GBOSE_ESCHEMA if there is none: `now` is another schema, not a grown one. GBOSE_EINVAL if out or now is NULL,
+ * GBOSE_ENOMEM. */
+GBOSE_API int gbose_schema_before(gbose_schema **out, const gbose_schema *now, uint64_t hash,
+                                  gbose_error *err);
+
 /* ---- features ---------------------------------------------------------------------------------------- */
 
 /* The number that stands for a full name ("user.device") in a feature, 1 or more; 0 if the schema uses no

@@ -42,6 +42,35 @@ static void a_schema_survives_failing_allocations(void **state)
     assert_int_equal(heap.live, live);
 }
 
+static void the_schema_before_survives_failing_allocations(void **state)
+{
+    gbose_schema *was = NULL, *now = NULL, *mark = (gbose_schema *)&mark, *before;
+    long live, k = 0;
+    int rc;
+
+    (void)state;
+    assert_int_equal(gbose_schema_new(&was, "action.a number\nuser.b flag\narm = a", NULL), GBOSE_OK);
+    assert_int_equal(gbose_schema_new(&now, "action.a number\nuser.b flag\narm = a a*b\nround = b", NULL),
+                     GBOSE_OK);
+    live = heap.live;
+    do {
+        before = mark;
+        watch(k++);
+        rc = gbose_schema_before(&before, now, gbose_schema_hash(was), NULL);
+        stop_watching();
+        if (rc) {
+            assert_int_equal(rc, GBOSE_ENOMEM);
+            assert_ptr_equal(before, mark);
+            assert_int_equal(heap.live, live);
+        }
+    } while (rc && k < 1000);
+    assert_int_equal(rc, GBOSE_OK);
+    assert_true(k > 5);
+    gbose_schema_free(before);
+    gbose_schema_free(was);
+    gbose_schema_free(now);
+}
+
 static void encoding_does_not_allocate(void **state)
 {
     static const char *const tags[] = {"x", "y", "x"};
@@ -70,6 +99,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_schema_survives_failing_allocations),
+        cmocka_unit_test(the_schema_before_survives_failing_allocations),
         cmocka_unit_test(encoding_does_not_allocate),
     };
 

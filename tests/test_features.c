@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/features.h"
 #include "io/json.h"
-#include "io/rounds.h"
+#include "io/logfile.h"
 #include "support/random.h"
 #include "support/scratch.h"
 
@@ -65,11 +66,33 @@ static void write_rounds(FILE *json, FILE *csv)
     }
 }
 
+static struct gbose__log *opened(const char *path)
+{
+    struct gbose__log_options set = {.features_only = 1};
+    struct gbose__log *log;
+    gbose_error err;
+
+    assert_that(!gbose__log_open(&log, path, &set, &err), "%s", err.text);
+    return log;
+}
+
+/* The features of the next round: 1, 0 at the end, or an error. */
+static int next(struct gbose__log *log, struct gbose__round_features *f, gbose_error *err)
+{
+    const struct gbose__record *r;
+    int rc = gbose__log_next(log, &r, err);
+
+    if (rc != 1)
+        return rc;
+    rc = gbose__features_from_json(f, r->features, err);
+    return rc ? rc : 1;
+}
+
 static void json_and_csv_give_the_same_bytes(void **state)
 {
     char *dir = scratch_new(), json_path[300], csv_path[300];
-    struct gbose__rounds *json, *csv;
-    const struct gbose__round_features *a, *b;
+    struct gbose__log *json, *csv;
+    struct gbose__round_features a = {0}, b = {0};
     gbose_schema *schema;
     double rows[2][ARMS * 100], round[2][30];
     FILE *one, *two;
@@ -86,25 +109,27 @@ static void json_and_csv_give_the_same_bytes(void **state)
     fclose(two);
     assert_int_equal(gbose_schema_new(&schema, SCHEMA, &err), GBOSE_OK);
     assert_true(gbose_schema_dim(schema) <= 100 && gbose_schema_round(schema) <= 30);
-    assert_int_equal(gbose__rounds_open(&json, json_path, &err), GBOSE_OK);
-    assert_int_equal(gbose__rounds_open(&csv, csv_path, &err), GBOSE_OK);
-    while ((more = gbose__rounds_next(json, &a, &err)) == 1) {
-        assert_that(gbose__rounds_next(csv, &b, &err) == 1, "%s", err.text);
-        assert_int_equal(a->n_arms, ARMS);
-        assert_int_equal(b->n_arms, ARMS);
-        assert_that(!gbose_encode(schema, rows[0], round[0], &a->shared, a->actions, ARMS, &err), "%s",
+    json = opened(json_path);
+    csv = opened(csv_path);
+    while ((more = next(json, &a, &err)) == 1) {
+        assert_that(next(csv, &b, &err) == 1, "%s", err.text);
+        assert_int_equal(a.n_arms, ARMS);
+        assert_int_equal(b.n_arms, ARMS);
+        assert_that(!gbose_encode(schema, rows[0], round[0], &a.shared, a.actions, ARMS, &err), "%s",
                     err.text);
-        assert_that(!gbose_encode(schema, rows[1], round[1], &b->shared, b->actions, ARMS, &err), "%s",
+        assert_that(!gbose_encode(schema, rows[1], round[1], &b.shared, b.actions, ARMS, &err), "%s",
                     err.text);
         assert_memory_equal(rows[0], rows[1], ARMS * gbose_schema_dim(schema) * sizeof(double));
         assert_memory_equal(round[0], round[1], gbose_schema_round(schema) * sizeof(double));
         n++;
     }
     assert_int_equal(more, 0);
-    assert_int_equal(gbose__rounds_next(csv, &b, &err), 0);
+    assert_int_equal(next(csv, &b, &err), 0);
     assert_int_equal(n, ROUNDS);
-    gbose__rounds_close(json);
-    gbose__rounds_close(csv);
+    gbose__log_close(json);
+    gbose__log_close(csv);
+    gbose__features_clear(&a);
+    gbose__features_clear(&b);
     gbose_schema_free(schema);
     scratch_remove(dir);
 }
@@ -162,31 +187,32 @@ static void names_of_arms_are_their_id(void **state)
 
 static void a_file_says_its_name_and_line(void **state)
 {
-    char *dir = scratch_new(), path[300], wanted[400];
-    const struct gbose__round_features *f;
-    struct gbose__rounds *r;
+    char *dir = scratch_new(), path[300];
+    struct gbose__log_options set = {.features_only = 1};
+    struct gbose__round_features f = {0};
+    struct gbose__log *log;
     gbose_error err;
     FILE *file;
 
     (void)state;
     snprintf(path, sizeof path, "%s/rounds.jsonl", dir);
     file = fopen(path, "w");
-    fprintf(file, "{\"actions\": []}\n{\"actions\": 3}\n{\"actions\": [{}]}\n");
+    fprintf(file, "{\"actions\": []}\n{\"actions\": [}\n{\"actions\": [{}]}\n");
     fclose(file);
-    assert_int_equal(gbose__rounds_open(&r, path, &err), GBOSE_OK);
-    assert_int_equal(gbose__rounds_next(r, &f, &err), 1);
-    assert_int_equal(f->n_arms, 0);
-    assert_int_equal(gbose__rounds_next(r, &f, &err), GBOSE_EINVAL);
-    snprintf(wanted, sizeof wanted, "%s, line 2: 'actions' must be a list, not a number", path);
-    assert_string_equal(err.text, wanted);
-    assert_int_equal(gbose__rounds_next(r, &f, &err), 1);
-    assert_int_equal(f->n_arms, 1);
-    gbose__rounds_close(r);
+    log = opened(path);
+    assert_int_equal(next(log, &f, &err), 1);
+    assert_int_equal(f.n_arms, 0);
+    assert_int_equal(next(log, &f, &err), GBOSE_EINVAL);
+    assert_non_null(strstr(err.text, "rounds.jsonl, line 2: "));
+    assert_int_equal(next(log, &f, &err), 1);
+    assert_int_equal(f.n_arms, 1);
+    gbose__log_close(log);
+    gbose__features_clear(&f);
     snprintf(path, sizeof path, "%s/rounds.csv", dir);
     file = fopen(path, "w");
     fprintf(file, "id,reward\n1,2\n");
     fclose(file);
-    assert_int_equal(gbose__rounds_open(&r, path, &err), GBOSE_EINVAL);
+    assert_int_equal(gbose__log_open(&log, path, &set, &err), GBOSE_EINVAL);
     assert_non_null(strstr(err.text, "rounds.csv: no column is a feature; their names have a dot"));
     scratch_remove(dir);
 }

@@ -240,7 +240,7 @@ static void dsjson_is_understood(void **state)
 
     (void)state;
     gbose__record_reset(&r);
-    assert_int_equal(gbose__dsjson_read(&r, line, strlen(line), &err), GBOSE_OK);
+    assert_int_equal(gbose__dsjson_read(&r, line, strlen(line), 0, &err), GBOSE_OK);
     assert_true(r.arm == 1 && r.n_arms == 3 && r.pmf[0] == 0.3 && r.pmf[1] == 0.6 && r.pmf[2] == 0.1 &&
                 r.reward == 0.5 && r.kept == 0.5);
     assert_string_equal(r.arms[1], "y");
@@ -248,12 +248,12 @@ static void dsjson_is_understood(void **state)
     gbose__record_print_dsjson(&r, to);
     fclose(to);
     gbose__record_reset(&r);
-    assert_int_equal(gbose__dsjson_read(&r, text, strlen(text), &err), GBOSE_OK);
+    assert_int_equal(gbose__dsjson_read(&r, text, strlen(text), 0, &err), GBOSE_OK);
     assert_true(r.arm == 1 && r.pmf[0] == 0.3 && r.pmf[1] == 0.6 && r.reward == 0.5 && r.kept == 0.5);
     free(text);
     gbose__record_reset(&r);
     assert_int_equal(
-        gbose__dsjson_read(&r, "{\"a\":[1,1],\"p\":[0.5,0.5],\"c\":{\"_multi\":[{},{}]}}", 47, &err),
+        gbose__dsjson_read(&r, "{\"a\":[1,1],\"p\":[0.5,0.5],\"c\":{\"_multi\":[{},{}]}}", 47, 0, &err),
         GBOSE_EINVAL);
     gbose__record_clear(&r);
 }

@@ -246,6 +246,58 @@ static void a_schema_that_appends_is_compatible(void **state)
     assert_int_equal(gbose_schema_compatible(NULL, NULL, NULL), GBOSE_EINVAL);
 }
 
+/* A schema with the first terms of each list, as a person would write it. */
+static gbose_schema *first_terms(const char *const *arm, int n_arm, const char *const *round, int n_round,
+                                 int swap)
+{
+    char text[2000], lines[2][500] = {"arm =", "round ="};
+
+    for (int i = 0; i < n_arm; i++)
+        sprintf(lines[0] + strlen(lines[0]), " %s", arm[i]);
+    for (int i = 0; i < n_round; i++)
+        sprintf(lines[1] + strlen(lines[1]), " %s", round[i]);
+    if (!n_round)
+        lines[1][0] = 0;
+    snprintf(text, sizeof text,
+             "user.e flag\naction.a number scale=2\nuser.c category x, y\naction.b category u, v\nuser.d "
+             "number\n%s\n%s\n",
+             lines[swap], lines[!swap]);
+    return new_schema(text);
+}
+
+/* Whatever terms were appended, an earlier schema is found by its hash alone; the order of the two lines does
+ * not matter. d is first used in `round` of some and in `arm` of others, so that the order of features
+ * differs. */
+static void the_schema_before_is_found_by_its_hash(void **state)
+{
+    static const char *const arm[] = {"a", "b*c", "a*d*e", "a*a"}, *const round[] = {"e", "d", "c*d"};
+    gbose_schema *now = first_terms(arm, 4, round, 3, 1), *before, *none = (gbose_schema *)(uintptr_t)8;
+    gbose_error err;
+
+    (void)state;
+    for (int i = 1; i <= 4; i++)
+        for (int j = 0; j <= 3; j++) {
+            gbose_schema *was = first_terms(arm, i, round, j, 0), *swapped = first_terms(arm, i, round, j, 1);
+
+            assert_string_equal(gbose_schema_text(was), gbose_schema_text(swapped));
+            assert_int_equal(gbose_schema_before(&before, now, gbose_schema_hash(was), &err), GBOSE_OK);
+            assert_string_equal(gbose_schema_text(before), gbose_schema_text(was));
+            assert_int_equal(gbose_schema_compatible(before, now, &err), GBOSE_OK);
+            gbose_schema_free(before);
+            gbose_schema_free(was);
+            gbose_schema_free(swapped);
+        }
+    before = first_terms(arm + 1, 2, round, 3, 0);
+    assert_int_equal(gbose_schema_before(&none, now, gbose_schema_hash(before), &err), GBOSE_ESCHEMA);
+    assert_true(none == (gbose_schema *)(uintptr_t)8);
+    assert_non_null(strstr(err.text, "only appends terms"));
+    assert_int_equal(gbose_schema_before(&none, now, 0, NULL), GBOSE_ESCHEMA);
+    assert_int_equal(gbose_schema_before(NULL, now, 0, NULL), GBOSE_EINVAL);
+    assert_int_equal(gbose_schema_before(&none, NULL, 0, NULL), GBOSE_EINVAL);
+    gbose_schema_free(before);
+    gbose_schema_free(now);
+}
+
 /* ---- what is wrong ---- */
 
 static const struct {
@@ -443,6 +495,7 @@ int main(void)
         cmocka_unit_test(no_two_columns_have_the_same_name),
         cmocka_unit_test(slots_stand_for_names),
         cmocka_unit_test(a_schema_that_appends_is_compatible),
+        cmocka_unit_test(the_schema_before_is_found_by_its_hash),
         cmocka_unit_test(a_wrong_schema_gets_its_line_and_a_sentence),
         cmocka_unit_test(limits_are_those_that_the_errors_name),
         cmocka_unit_test(terms_have_a_limit),

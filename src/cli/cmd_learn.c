@@ -45,17 +45,36 @@ static int take(void *user, const struct gbose__record *r, gbose_error *err)
     rc = begin(l, r, err);
     if (rc)
         return rc;
-    if (r->dim != gbose_dim(l->g))
-        return gbose__fail(err, GBOSE_EINVAL, "the contexts have %zu features, and the learner takes %zu",
-                           r->dim, gbose_dim(l->g));
-    if (gbose_round_features(l->g) && r->n_round != gbose_round_features(l->g))
-        return gbose__fail(err, GBOSE_EINVAL,
-                           "the round has %zu features ('round'), and the learner takes %zu", r->n_round,
-                           gbose_round_features(l->g));
+    rc = logs_suits(l->g, l->spec ? l->spec : "the state", r, err);
+    if (rc)
+        return rc;
     in.round = gbose_round_features(l->g) ? r->round : NULL;
     rc = gbose_ticket_for(l->g, l->scratch, &ticket, &size, &in, r->pmf, r->arm);
     rc = rc ? rc : gbose_learn(l->g, ticket, size, r->reward);
     return rc ? gbose__fail(err, rc, "%s", gbose_strerror(rc)) : GBOSE_OK;
+}
+
+/* A state that was made for a schema to which ours only appends terms grows; one of another schema is
+ * refused. */
+static int grow(struct learning *l, const char *path)
+{
+    gbose_schema *before = NULL;
+    gbose *grown = NULL;
+    gbose_error err;
+    int rc;
+
+    if (!l->logs.schema || gbose_schema_of(l->g) == gbose_schema_hash(l->logs.schema))
+        return EXIT_FINE;
+    if (!gbose_schema_of(l->g))
+        return usage_error(l->logs.command, "%s was made without a schema; leave out --schema", path);
+    rc = gbose_schema_before(&before, l->logs.schema, gbose_schema_of(l->g), &err);
+    rc = rc ? rc : gbose_grow_for(&grown, l->g, before, l->logs.schema, &err);
+    gbose_schema_free(before);
+    if (rc)
+        return usage_error(l->logs.command, "%s: %s", path, err.text);
+    gbose_free(l->g);
+    l->g = grown;
+    return EXIT_FINE;
 }
 
 static int learn(struct learning *l, struct arg *args)
@@ -72,6 +91,7 @@ static int learn(struct learning *l, struct arg *args)
     l->spec = learner->given ? learner->value[0] : NULL;
     if (from->given) {
         rc = logs_load(&l->g, command, from->value[0]);
+        rc = rc ? rc : grow(l, from->value[0]);
         if (rc)
             return rc;
     }
@@ -122,7 +142,8 @@ const struct command cmd_learn = {
     "this\n"
     "is exact for any probabilities that were really used. The state is what gbose_load() takes.\n\n"
     "  --learner SPEC  a new learner (gbose learners)\n"
-    "  --from STATE    or one that was saved, to learn more\n"
+    "  --from STATE    or one that was saved, to learn more; with a --schema that appends terms to its own, "
+    "it grows\n"
     "  --out STATE     where it goes\n" LOG_HELP "\nExample:\n"
     "  gbose learn monday.jsonl.gz tuesday.jsonl.gz --learner gbose-auto:floor=0.1 --out bandit.state\n",
     run};

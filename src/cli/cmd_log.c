@@ -157,54 +157,101 @@ struct converting {
     FILE *line;
     char *text;
     size_t size;
-    size_t n_arms; /* of a table: that its header has */
+    size_t n_arms, dim; /* of a table: those of its first decision */
     uint64_t written;
 };
 
-/* A table has a column for each arm, so that all rounds must have the same ones; contexts of arms do not fit
- * into it. */
-static int print_csv(struct converting *c, const struct gbose__record *r, gbose_error *err)
+/* A decision's own columns, without the arm's. */
+static void print_first(struct converting *c, const struct gbose__record *r)
+{
+    const char *text[] = {r->id, r->time, r->unit, r->schema};
+    char number[24];
+
+    snprintf(number, sizeof number, "%" PRIu64, c->written); /* rows are told apart by it */
+    for (int i = 0; i < 4; i++) {
+        gbose__csv_print(c->line, text[i] ? text[i] : i ? "" : number);
+        fputc(',', c->line);
+    }
+}
+
+static void print_id(struct converting *c, const struct gbose__record *r, size_t a, const char *before)
+{
+    char name[300];
+
+    if (r->n_ids)
+        snprintf(name, sizeof name, "%s%s", before, r->arms[a]);
+    else
+        snprintf(name, sizeof name, "%s%zu", before, a);
+    gbose__csv_print(c->line, name);
+}
+
+/* A row for each arm, with its contexts (io/logtable.h). */
+static void print_long(struct converting *c, const struct gbose__record *r)
 {
     char buf[GBOSE__RECORD_NUMBER];
 
     if (!c->written) {
-        c->n_arms = r->n_arms;
-        fputs("id,t,unit,arm,reward", c->line);
+        fputs("id,t,unit,schema,arm,played,probability,reward", c->line);
+        for (size_t i = 0; i < r->dim; i++)
+            fprintf(c->line, ",x:%zu", i);
+        fputc('\n', c->line);
+    }
+    for (size_t a = 0; a < r->n_arms; a++) {
+        print_first(c, r);
+        print_id(c, r, a, "");
+        fprintf(c->line, ",%d,%s,", a == r->arm, gbose__record_number(buf, r->pmf[a]));
+        fputs(a == r->arm && r->has_reward ? gbose__record_number(buf, r->reward) : "", c->line);
+        for (size_t i = 0; i < r->dim; i++)
+            fprintf(c->line, ",%s", gbose__record_number(buf, r->x[a * r->dim + i]));
+        fputc('\n', c->line);
+    }
+}
+
+/* A row for each decision, with a column for the probability of each arm. */
+static void print_wide(struct converting *c, const struct gbose__record *r)
+{
+    char buf[GBOSE__RECORD_NUMBER];
+
+    if (!c->written) {
+        fputs("id,t,unit,schema,arm,reward", c->line);
         if (r->partial)
             fputs(",probability", c->line);
         for (size_t a = 0; a < r->n_arms && !r->partial; a++) {
-            char name[300];
-
-            if (r->n_ids)
-                snprintf(name, sizeof name, "p:%s", r->arms[a]);
-            else
-                snprintf(name, sizeof name, "p:%zu", a);
             fputc(',', c->line);
-            gbose__csv_print(c->line, name);
+            print_id(c, r, a, "p:");
         }
         fputc('\n', c->line);
     }
-    if (r->n_arms != c->n_arms && !r->partial)
-        return gbose__fail(
-            err, GBOSE_EINVAL,
-            "a CSV has the same arms in every round, and this one has %zu instead of %zu; convert to json",
-            r->n_arms, c->n_arms);
-    gbose__csv_print(c->line, r->id ? r->id : "");
-    fputc(',', c->line);
-    gbose__csv_print(c->line, r->time ? r->time : "");
-    fputc(',', c->line);
-    gbose__csv_print(c->line, r->unit ? r->unit : "");
-    fputc(',', c->line);
-    if (r->n_ids)
-        gbose__csv_print(c->line, r->arms[r->arm]);
-    else
-        fprintf(c->line, "%zu", r->arm);
+    print_first(c, r);
+    print_id(c, r, r->arm, "");
     fprintf(c->line, ",%s", r->has_reward ? gbose__record_number(buf, r->reward) : "");
     if (r->partial)
         fprintf(c->line, ",%s", gbose__record_number(buf, r->pmf[r->arm]));
     for (size_t a = 0; a < r->n_arms && !r->partial; a++)
         fprintf(c->line, ",%s", gbose__record_number(buf, r->pmf[a]));
     fputc('\n', c->line);
+}
+
+/* Contexts need a row for each arm. What the first decision is like, all must be. */
+static int print_csv(struct converting *c, const struct gbose__record *r, gbose_error *err)
+{
+    if (!c->written) {
+        c->n_arms = r->n_arms;
+        c->dim = r->partial ? 0 : r->dim;
+    }
+    if (c->dim && (r->dim != c->dim || r->partial))
+        return gbose__fail(err, GBOSE_EINVAL,
+                           "contexts have %zu features, and those of the first line had %zu; convert to json",
+                           r->dim, c->dim);
+    if (!c->dim && r->n_arms != c->n_arms && !r->partial)
+        return gbose__fail(
+            err, GBOSE_EINVAL,
+            "a CSV has the same arms in every round, and this one has %zu instead of %zu; convert to json",
+            r->n_arms, c->n_arms);
+    if (c->dim)
+        print_long(c, r);
+    else
+        print_wide(c, r);
     return GBOSE_OK;
 }
 
@@ -291,7 +338,9 @@ const struct command cmd_log = {"log", "check a log of decisions, or convert it"
                                 "probabilities that are logged, and whether all arms could be. Its exit code "
                                 "is 1 if something is wrong.\n"
                                 "convert reads any format and writes one; features by name stay as they are, "
-                                "or become contexts with --schema.\n\n"
+                                "or become contexts with --schema.\n"
+                                "A CSV of a log with contexts has a row for each arm, and one without a row "
+                                "for each decision.\n\n"
                                 "  --to F          what to write (json)\n"
                                 "  --out FILE      where (standard output); .gz packs it\n" LOG_HELP
                                 "\nExamples:\n"

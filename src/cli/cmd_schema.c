@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/logs.h"
 #include "cli/schema_check.h"
-#include "io/file.h"
-#include "io/rounds.h"
+#include "core/error.h"
+#include "io/features.h"
 
 #define MOST_ROUND 64 /* features of the round that gbose-auto takes */
 #define MOST_WRONG 5  /* rounds that do not fit and are shown */
@@ -17,22 +18,6 @@ static int complain(const char *where, const gbose_error *err)
 {
     fprintf(stderr, "gbose schema: %s%s%s\n", where, *where ? ": " : "", err->text);
     return err->code == GBOSE_ENOMEM ? EXIT_BROKEN : EXIT_USAGE;
-}
-
-static int read_schema(gbose_schema **out, const char *path)
-{
-    gbose_error err;
-    char *text = NULL;
-    size_t size;
-    int rc = gbose__file_read(&text, &size, path, &err);
-
-    if (rc)
-        return complain("", &err);
-    rc = strlen(text) == size ? gbose_schema_new(out, text, &err) : GBOSE_ESCHEMA;
-    if (rc && strlen(text) != size)
-        snprintf(err.text, sizeof err.text, "there is a zero byte; a schema is a text");
-    free(text);
-    return rc ? complain(path, &err) : EXIT_FINE;
 }
 
 /* ---- columns ---- */
@@ -79,86 +64,85 @@ static void print_schema(const gbose_schema *schema, const char *path)
         printf("  %-12sgbose-auto takes at most %d columns of the round\n", "note", MOST_ROUND);
 }
 
-/* A round that does not fit: the first few are shown. */
-static void show_wrong(uint64_t *wrong, uint64_t round, const gbose_error *err)
+struct checking {
+    const gbose_schema *schema;
+    struct schema_columns columns;
+    struct gbose__profile profile;
+    struct gbose__round_features features;
+    uint64_t wrong; /* rounds that cannot be read or encoded */
+    gbose_error shown[MOST_WRONG];
+};
+
+static void note_wrong(void *user, const gbose_error *err)
 {
-    if ((*wrong)++ >= MOST_WRONG)
-        return;
-    if (round)
-        printf("  %-12sround %llu: %s\n", "wrong", (unsigned long long)round, err->text);
-    else
-        printf("  %-12s%s\n", "wrong", err->text);
+    struct checking *c = user;
+
+    if (c->wrong < MOST_WRONG)
+        c->shown[c->wrong] = *err;
+    c->wrong++;
 }
 
-/* Read the whole log. Returns an exit code; `wrong` counts rounds that cannot be read or encoded. */
-static int read_log(struct gbose__rounds *log, struct schema_columns *columns, struct gbose__profile *profile,
-                    uint64_t *wrong)
+static int check_round(void *user, const struct gbose__record *r, gbose_error *err)
 {
-    const struct gbose__round_features *f;
-    gbose_error err;
-    int rc;
+    struct checking *c = user;
+    struct gbose__round_features *f = &c->features;
+    int rc = gbose__features_from_json(f, r->features, err);
 
-    while ((rc = gbose__rounds_next(log, &f, &err)) != 0) {
-        if (rc == GBOSE_EINVAL) {
-            show_wrong(wrong, 0, &err); /* the text has the line */
-            continue;
-        }
-        if (rc < 0)
-            return complain("", &err);
-        if (gbose__profile_add(profile, &f->shared, f->actions, f->n_arms)) {
-            fprintf(stderr, "gbose: out of memory\n");
-            return EXIT_BROKEN;
-        }
-        rc = schema_columns_add(columns, &f->shared, f->actions, f->n_arms, &err);
-        if (rc == GBOSE_ENOMEM)
-            return complain("", &err);
-        if (rc)
-            show_wrong(wrong, profile->rounds, &err);
-    }
-    return EXIT_FINE;
+    if (rc)
+        return rc;
+    if (gbose__profile_add(&c->profile, &f->shared, f->actions, f->n_arms))
+        return gbose__no_memory(err);
+    return schema_columns_add(&c->columns, &f->shared, f->actions, f->n_arms, err);
 }
 
-/* Both files are opened before anything is printed. */
-static int check(const gbose_schema *schema, const char *schema_path, const char *path)
+/* What the rounds were like. Returns an exit code. */
+static int print_findings(struct checking *c)
 {
-    struct schema_columns columns = {0};
-    struct gbose__profile profile = {0};
-    struct gbose__rounds *log = NULL;
-    uint64_t wrong = 0;
-    gbose_error err;
-    int rc, remarks = 0, more = 0;
+    int remarks = 0, more = 0;
 
-    if ((path && gbose__rounds_open(&log, path, &err)) || schema_columns_init(&columns, schema, &err)) {
-        gbose__rounds_close(log);
-        return complain("", &err);
-    }
-    print_schema(schema, schema_path);
-    if (!path) {
-        schema_columns_clear(&columns);
-        return EXIT_FINE;
-    }
-    rc = gbose__profile_init(&profile) ? EXIT_BROKEN : EXIT_FINE;
-    printf("%s\n", path);
-    if (!rc)
-        rc = read_log(log, &columns, &profile, &wrong);
-    if (!rc) {
-        printf("  %-12s%llu rounds, %llu arms\n", "read", (unsigned long long)profile.rounds,
-               (unsigned long long)profile.arms);
-        remarks = profile.rounds ? schema_check_features(schema, &profile) : 0;
-        more = profile.rounds ? schema_check_columns(&columns) : 0;
-        if (wrong)
-            printf("  %-12s%llu rounds do not fit the schema\n", "wrong", (unsigned long long)wrong);
-        else if (remarks + more == 0 && profile.rounds)
-            printf("  %-12snothing to remark\n", "fine");
+    for (uint64_t i = 0; i < c->wrong && i < MOST_WRONG; i++)
+        printf("  %-12s%s\n", "wrong", c->shown[i].text);
+    printf("  %-12s%llu rounds, %llu arms\n", "read", (unsigned long long)c->profile.rounds,
+           (unsigned long long)c->profile.arms);
+    if (c->profile.rounds) {
+        remarks = schema_check_features(c->schema, &c->profile);
+        more = schema_check_columns(&c->columns);
     }
     if (remarks < 0 || more < 0) {
         fprintf(stderr, "gbose: out of memory\n");
-        rc = EXIT_BROKEN;
+        return EXIT_BROKEN;
     }
-    gbose__rounds_close(log);
-    schema_columns_clear(&columns);
-    gbose__profile_clear(&profile);
-    return rc ? rc : wrong ? EXIT_BROKEN : EXIT_FINE;
+    if (c->wrong)
+        printf("  %-12s%llu rounds do not fit the schema\n", "wrong", (unsigned long long)c->wrong);
+    else if (remarks + more == 0 && c->profile.rounds)
+        printf("  %-12snothing to remark\n", "fine");
+    return c->wrong ? EXIT_BROKEN : EXIT_FINE;
+}
+
+/* The log is read before anything is printed. */
+static int check(const gbose_schema *schema, const char *schema_path, struct logs *logs)
+{
+    struct checking c = {.schema = schema};
+    gbose_error err;
+    int rc;
+
+    if (schema_columns_init(&c.columns, schema, &err) || gbose__profile_init(&c.profile)) {
+        fprintf(stderr, "gbose: out of memory\n");
+        rc = EXIT_BROKEN;
+    } else {
+        logs->on_bad = note_wrong;
+        rc = logs_each(logs, check_round, &c);
+    }
+    if (!rc)
+        print_schema(schema, schema_path);
+    if (!rc && logs->n) {
+        printf("%s\n", logs->path[0]);
+        rc = print_findings(&c);
+    }
+    schema_columns_clear(&c.columns);
+    gbose__profile_clear(&c.profile);
+    gbose__features_clear(&c.features);
+    return rc;
 }
 
 /* ---- fit ---- */
@@ -184,29 +168,39 @@ static int print_fit(const gbose_fit *fit)
     return rc ? complain("", &err) : EXIT_FINE;
 }
 
-static int fit_log(const char *path)
-{
-    const struct gbose__round_features *f;
-    struct gbose__rounds *log = NULL;
-    gbose_fit *fit = NULL;
-    gbose_error err;
-    int rc = gbose__rounds_open(&log, path, &err), more = 1;
+struct fitting {
+    gbose_fit *fit;
+    struct gbose__round_features features;
+};
 
-    if (!rc)
-        rc = gbose_fit_new(&fit, &err);
-    while (!rc && (more = gbose__rounds_next(log, &f, &err)) != 0)
-        rc = more < 0 ? more : gbose_fit_add(fit, &f->shared, f->actions, f->n_arms, &err);
-    rc = rc ? complain("", &err) : print_fit(fit);
-    gbose__rounds_close(log);
-    gbose_fit_free(fit);
+static int fit_round(void *user, const struct gbose__record *r, gbose_error *err)
+{
+    struct fitting *t = user;
+    struct gbose__round_features *f = &t->features;
+    int rc = gbose__features_from_json(f, r->features, err);
+
+    return rc ? rc : gbose_fit_add(t->fit, &f->shared, f->actions, f->n_arms, err);
+}
+
+static int fit_log(struct logs *logs)
+{
+    struct fitting t = {0};
+    gbose_error err;
+    int rc = gbose_fit_new(&t.fit, &err) ? complain("", &err) : logs_each(logs, fit_round, &t);
+
+    rc = rc ? rc : print_fit(t.fit);
+    gbose__features_clear(&t.features);
+    gbose_fit_free(t.fit);
     return rc;
 }
 
 /* ---- the command ---- */
 
-static int run_words(char **word, int n)
+/* `word` holds what to do and the files, and args the options of the log. */
+static int run_words(char **word, int n, struct arg *args)
 {
     static const char *const verbs[] = {"check", "columns", "fit"};
+    struct logs logs = {0};
     gbose_schema *schema = NULL;
     int rc, verb = 0;
 
@@ -221,33 +215,39 @@ static int run_words(char **word, int n)
         return usage_error("schema", "'schema %s' needs a file; see gbose help schema", word[0]);
     if (n > (verb == 0 ? 3 : 2))
         return usage_error("schema", "unexpected '%s'; see gbose help schema", word[verb == 0 ? 3 : 2]);
-    if (verb == 2)
-        return fit_log(word[1]);
-    rc = read_schema(&schema, word[1]);
+    rc = logs_options(&logs, "schema", args);
+    logs.path = word + (verb == 2 ? 1 : 2);
+    logs.n = n - (verb == 2 ? 1 : 2);
+    logs.set.features_only = 1;
+    if (!rc && verb == 2)
+        rc = fit_log(&logs);
+    else if (!rc)
+        rc = logs_schema(&schema, "schema", word[1]);
     if (!rc && verb == 1)
         rc = print_columns(schema);
-    else if (!rc)
-        rc = check(schema, word[1], n > 2 ? word[2] : NULL);
+    else if (!rc && verb == 0)
+        rc = check(schema, word[1], &logs);
     gbose_schema_free(schema);
+    logs_clear(&logs);
     return rc;
 }
 
 static int run(int argc, char **argv)
 {
-    struct arg args[] = {{.name = "", .most = MANY}, {.name = NULL}};
+    struct arg args[] = {LOG_ARGS, {.name = NULL}};
     int rc = args_parse(argc, argv, args);
 
     if (!rc)
-        rc = run_words(args[0].value, args[0].n);
+        rc = run_words(args[0].value, args[0].n, args);
     args_clear(args);
     return rc;
 }
 
 const struct command cmd_schema = {
     "schema", "look at a schema, hold it against a log, or propose one",
-    "Usage: gbose schema check FILE [LOG]\n"
+    "Usage: gbose schema check FILE [LOG] [--format F]\n"
     "       gbose schema columns FILE\n"
-    "       gbose schema fit LOG\n\n"
+    "       gbose schema fit LOG [--format F] [--skip-bad]\n\n"
     "A schema says what is made of the features of users and actions (docs/features.md).\n\n"
     "  check     its terms; with a log: values never seen, not listed or missing, scales far from 1, "
     "columns\n"
@@ -256,9 +256,12 @@ const struct command cmd_schema = {
     "            (then the exit code is 1)\n"
     "  columns   the names of its columns, one a line\n"
     "  fit       propose a schema, with scales and values from a log, to be edited\n\n"
-    "A log is JSON lines with user, actions and the like in each, or a .csv file whose columns are called\n"
-    "action.price, user.device and so on, a row for each arm; either may be packed by gzip.\n\n"
-    "Examples:\n"
+    "A log is what other commands read too: JSON lines with user, actions and the like in each, dsjson, the "
+    "Open\n"
+    "Bandit Dataset, or a .csv file whose columns are called action.price, user.device and so on, a row for "
+    "each arm;\n"
+    "plain or packed by gzip. Lines need not be decisions: features are all that is looked at.\n\n" LOG_HELP
+    "\nExamples:\n"
     "  gbose schema fit clicks.jsonl >news.schema\n"
     "  gbose schema check news.schema clicks.jsonl\n",
     run};

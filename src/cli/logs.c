@@ -85,20 +85,21 @@ static const char *value_of(struct arg *args, const char *name)
     return arg->n ? arg->value[0] : NULL;
 }
 
-static int read_schema(struct logs *logs, const char *path)
+int logs_schema(gbose_schema **out, const char *command, const char *path)
 {
     gbose_error err;
     char *text;
     size_t size;
+    int rc, zero;
 
     if (gbose__file_read(&text, &size, path, &err))
-        return usage_error(logs->command, "%s", err.text);
-    if (gbose_schema_new(&logs->schema, text, &err)) {
-        free(text);
-        return usage_error(logs->command, "%s: %s", path, err.text);
-    }
+        return usage_error(command, "%s", err.text);
+    zero = strlen(text) != size;
+    rc = zero ? GBOSE_ESCHEMA : gbose_schema_new(out, text, &err);
     free(text);
-    return EXIT_FINE;
+    if (!rc)
+        return EXIT_FINE;
+    return usage_error(command, "%s: %s", path, zero ? "there is a zero byte; a schema is a text" : err.text);
 }
 
 int logs_options(struct logs *logs, const char *command, struct arg *args)
@@ -113,6 +114,7 @@ int logs_options(struct logs *logs, const char *command, struct arg *args)
     logs->path = paths->value;
     logs->n = paths->n;
     logs->skip_bad = args_named(args, "skip-bad")->given;
+    logs->set.any_schema = args_named(args, "any-schema")->given;
     if (!logs->n)
         return usage_error(command, "no log is given; see gbose help %s", command);
     if (format) {
@@ -135,7 +137,7 @@ int logs_options(struct logs *logs, const char *command, struct arg *args)
     logs->set.time = value_of(args, "time");
     logs->set.unit = value_of(args, "unit");
     if (schema) {
-        rc = read_schema(logs, schema);
+        rc = logs_schema(&logs->schema, command, schema);
         if (rc)
             return rc;
         logs->set.schema = logs->schema;
@@ -166,6 +168,37 @@ static int complain(const struct logs *logs, int rc, const gbose_error *err)
     return rc == GBOSE_ENOMEM || rc == GBOSE__EREAD || rc == GBOSE__EWRITE ? EXIT_BROKEN : EXIT_USAGE;
 }
 
+/* Contexts of all lines must have been made by one schema: a column would mean something else. */
+static int check_schema(struct logs *logs, const struct gbose__record *r, gbose_error *err)
+{
+    if (!r->schema || !r->dim)
+        return GBOSE_OK;
+    if (!*logs->schema_seen)
+        snprintf(logs->schema_seen, sizeof logs->schema_seen, "%s", r->schema);
+    if (!strcmp(logs->schema_seen, r->schema))
+        return GBOSE_OK;
+    return gbose__fail(err, GBOSE_ESCHEMA,
+                       "its contexts were made by the schema %s, and those before by %s; give --schema",
+                       r->schema, logs->schema_seen);
+}
+
+int logs_suits(const gbose *g, const char *name, const struct gbose__record *r, gbose_error *err)
+{
+    uint64_t of = gbose_schema_of(g);
+
+    if (of && r->schema && strtoull(r->schema, NULL, 16) != of)
+        return gbose__fail(err, GBOSE_ESCHEMA,
+                           "'%s' was made for the schema %016llx, and contexts by the schema %s", name,
+                           (unsigned long long)of, r->schema);
+    if (r->dim != gbose_dim(g))
+        return gbose__fail(err, GBOSE_EINVAL, "contexts have %zu features, and '%s' takes %zu", r->dim, name,
+                           gbose_dim(g));
+    if (gbose_round_features(g) && gbose_round_features(g) != r->n_round)
+        return gbose__fail(err, GBOSE_EINVAL, "the round has %zu features ('round'), and '%s' takes %zu",
+                           r->n_round, name, gbose_round_features(g));
+    return GBOSE_OK;
+}
+
 static int each_of(struct logs *logs, const char *path,
                    int (*take)(void *, const struct gbose__record *, gbose_error *), void *user)
 {
@@ -189,12 +222,18 @@ static int each_of(struct logs *logs, const char *path,
             gbose_error inner;
 
             logs->lines++;
-            rc = take(user, r, &inner);
+            rc = check_schema(logs, r, &inner);
+            rc = rc ? rc : take(user, r, &inner);
             if (rc == GBOSE_OK)
                 continue;
             gbose__fail(&err, rc,
-                        is_lines_fault(rc) ? "%.90s, line %" PRIu64 ": %.140s" : "%.0s%.0" PRIu64 "%s", path,
-                        gbose__log_line(log), inner.text);
+                        is_lines_fault(rc) || rc == GBOSE_ESCHEMA ? "%.90s, line %" PRIu64 ": %.140s"
+                                                                  : "%.0s%.0" PRIu64 "%s",
+                        path, gbose__log_line(log), inner.text);
+        }
+        if (logs->on_bad && is_lines_fault(rc)) {
+            logs->on_bad(user, &err);
+            continue;
         }
         if (!logs->skip_bad || !is_lines_fault(rc)) {
             exit_code = complain(logs, rc, &err);

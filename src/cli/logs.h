@@ -11,13 +11,14 @@
     {.name = "", .most = MANY}, {.name = "format", .most = 1}, {.name = "schema", .most = 1},                \
         {.name = "arm", .most = 1}, {.name = "reward", .most = 1}, {.name = "probability", .most = 1},       \
         {.name = "id", .most = 1}, {.name = "time", .most = 1}, {.name = "unit", .most = 1},                 \
-        {.name = "arms", .most = 1},                                                                         \
+        {.name = "arms", .most = 1}, {.name = "any-schema", .most = 0},                                      \
     {                                                                                                        \
         .name = "skip-bad", .most = 0                                                                        \
     }
 #define LOG_HELP                                                                                             \
     "  --format F      json (ours), dsjson, csv, obd; found out if it is not given\n"                        \
     "  --schema FILE   make contexts of the features by name (gbose help schema)\n"                          \
+    "  --any-schema    also of lines that another schema decided; they are refused otherwise\n"              \
     "  --skip-bad      go on behind lines that are broken, and count them\n"                                 \
     "  Columns of a CSV: --arm, --reward, --probability, --id, --time, --unit (arm, reward, ...);\n"         \
     "  'p:ID' the probability of each arm; 'x:NAME' features of the round; --arms K how many arms there "    \
@@ -42,10 +43,13 @@ struct logs {
     int skip_bad;
     uint64_t lines, missing, bad; /* read, without a reward, broken */
     gbose_error first_bad;
+    void (*on_bad)(void *user,
+                   const gbose_error *err); /* if not NULL, broken lines go there, and it goes on */
     struct names ids, units;
     size_t *label; /* of the arms of a round */
     size_t label_room;
-    double kept; /* that all lines have in common; 0 before the first */
+    double kept;          /* that all lines have in common; 0 before the first */
+    char schema_seen[17]; /* and the hash of the schema that contexts were made by; "" before the first */
 };
 
 /* From parsed options. EXIT_FINE, or said why. logs_clear() in any case. */
@@ -57,6 +61,13 @@ void logs_clear(struct logs *logs);
  * */
 int logs_each(struct logs *logs, int (*take)(void *user, const struct gbose__record *r, gbose_error *err),
               void *user);
+
+/* Read the schema of a file. EXIT_FINE, or said why. */
+int logs_schema(gbose_schema **out, const char *command, const char *path);
+
+/* Does a line suit a learner, which messages call `name`: the schema, dim, features of the round? GBOSE_OK,
+ * GBOSE_EINVAL; GBOSE_ESCHEMA if it is another schema's. */
+int logs_suits(const gbose *g, const char *name, const struct gbose__record *r, gbose_error *err);
 
 /* A record as the library takes it; labels belong to logs. Lines that were kept with different probabilities
  * are refused. */

@@ -183,18 +183,6 @@ void policy_clear(struct policy *p)
     free(p->by);
 }
 
-/* Does the line suit the learner? */
-static int check_learner(const struct policy *p, const struct gbose__record *r, gbose_error *err)
-{
-    if (r->dim != gbose_dim(p->g))
-        return gbose__fail(err, GBOSE_EINVAL, "contexts have %zu features, and '%s' takes %zu", r->dim,
-                           p->name, gbose_dim(p->g));
-    if (gbose_round_features(p->g) && gbose_round_features(p->g) != r->n_round)
-        return gbose__fail(err, GBOSE_EINVAL, "the round has %zu features ('round'), and '%s' takes %zu",
-                           r->n_round, p->name, gbose_round_features(p->g));
-    return GBOSE_OK;
-}
-
 static gbose_input input_of(const struct policy *p, const struct gbose__record *r)
 {
     return (gbose_input){r->x, r->n_arms, gbose_round_features(p->g) ? r->round : NULL};
@@ -204,7 +192,7 @@ static int decide_learner(struct policy *p, const struct gbose__record *r, gbose
 {
     gbose_input in;
     gbose_decision d;
-    int rc = check_learner(p, r, err);
+    int rc = logs_suits(p->g, p->name, r, err);
 
     if (rc)
         return rc;
@@ -221,7 +209,7 @@ static int decide_greedy(struct policy *p, const struct gbose__record *r, gbose_
     const double *mu = gbose_coef(p->g);
     double best = -INFINITY;
     size_t which = 0;
-    int rc = check_learner(p, r, err);
+    int rc = logs_suits(p->g, p->name, r, err);
 
     for (size_t a = 0; a < r->n_arms && !rc; a++) {
         double score = 0;

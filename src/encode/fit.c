@@ -230,7 +230,7 @@ static int propose(struct draft *d, const struct gbose__profile_feature *f)
         say(d, "\n");
         return GBOSE_OK;
     }
-    if (f->numbers == f->given) {
+    if (f->numbers == f->given && strcmp(f->name, "action.id")) { /* an id is a name, though it be a number */
         propose_number(d, f);
         return GBOSE_OK;
     }

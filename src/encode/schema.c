@@ -91,28 +91,55 @@ static int index_names(gbose_schema *s)
     return GBOSE_OK;
 }
 
-/* The canonical text, or with buf NULL its length. */
-static size_t write_text(const gbose_schema *s, char *buf, size_t room)
+/* Those of the features that a list's first terms use and `used` does not have yet, in the order of their
+ * first use; `to` may be NULL. Returns the number of bytes. */
+static size_t write_features(const gbose_schema *s, const struct gbose__terms *list, size_t n_terms,
+                             unsigned char *used, char *to, size_t room)
 {
-    const struct gbose__terms *lists[] = {&s->arm, &s->round};
     size_t n = 0;
 
+    for (size_t i = 0; i < n_terms; i++)
+        for (uint32_t k = 0; k < list->at[i].n_factors; k++) {
+            uint32_t f = list->at[i].factor[k].feature;
+
+            if (!used[f])
+                n += (size_t)snprintf(to ? to + n : NULL, to ? room - n : 0, "%s\n", s->feature[f].text);
+            used[f] = 1;
+        }
+    return n;
+}
+
+/* The canonical text of a schema with only the first terms, or with buf NULL its length. */
+static size_t write_text(const gbose_schema *s, size_t n_arm, size_t n_round, char *buf, size_t room)
+{
+    const struct gbose__terms *lists[] = {&s->arm, &s->round};
+    const size_t count[] = {n_arm, n_round};
+    unsigned char used[GBOSE__MAX_FEATURES] = {0};
+    size_t n = 0;
+
+    for (int k = 0; k < 2; k++)
+        n += write_features(s, lists[k], count[k], used, buf ? buf + n : NULL, buf ? room - n : 0);
 #define ADD(...) n += (size_t)snprintf(buf ? buf + n : NULL, buf ? room - n : 0, __VA_ARGS__)
-    for (size_t i = 0; i < s->n_features; i++)
-        ADD("%s\n", s->feature[i].text);
     for (int k = 0; k < 2; k++) {
-        for (size_t i = 0; i < lists[k]->n; i++)
+        for (size_t i = 0; i < count[k]; i++)
             ADD("%s %s", i ? "" : k ? "round =" : "arm =", lists[k]->at[i].text);
-        if (lists[k]->n)
+        if (count[k])
             ADD("\n");
     }
 #undef ADD
     return n;
 }
 
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = gbose__mix_text(0, text);
+
+    return hash + !hash; /* 0 stands for no schema */
+}
+
 static int finish(gbose_schema *s)
 {
-    size_t room = write_text(s, NULL, 0) + 1;
+    size_t room = write_text(s, s->arm.n, s->round.n, NULL, 0) + 1;
     int rc = index_names(s);
 
     if (rc)
@@ -120,9 +147,8 @@ static int finish(gbose_schema *s)
     s->text = gbose__schema_alloc(s, room, 1);
     if (!s->text)
         return GBOSE_ENOMEM;
-    write_text(s, s->text, room);
-    s->hash = gbose__mix_text(0, s->text);
-    s->hash += !s->hash; /* 0 stands for no schema */
+    write_text(s, s->arm.n, s->round.n, s->text, room);
+    s->hash = hash_of(s->text);
     return GBOSE_OK;
 }
 
@@ -282,4 +308,28 @@ int gbose_schema_compatible(const gbose_schema *before, const gbose_schema *now,
                              now->feature[slot - 1].text);
     }
     return rc ? rc : gbose__fail(err, GBOSE_OK, "%s", "");
+}
+
+int gbose_schema_before(gbose_schema **out, const gbose_schema *now, uint64_t hash, gbose_error *err)
+{
+    size_t room;
+    char *text;
+    int rc;
+
+    if (!out || !now)
+        return gbose__fail(err, GBOSE_EINVAL, "%s", gbose_strerror(GBOSE_EINVAL));
+    room = strlen(now->text) + 1;
+    text = gbose__alloc(room, 1);
+    if (!text)
+        return gbose__no_memory(err);
+    rc = gbose__fail(err, GBOSE_ESCHEMA, "the schema %016llx is not one that %016llx only appends terms to",
+                     (unsigned long long)hash, (unsigned long long)now->hash);
+    for (size_t i = now->arm.n; i > 0 && rc == GBOSE_ESCHEMA; i--)
+        for (size_t j = now->round.n + 1; j-- > 0 && rc == GBOSE_ESCHEMA;) {
+            write_text(now, i, j, text, room);
+            if (hash_of(text) == hash)
+                rc = gbose_schema_new(out, text, err);
+        }
+    gbose__free(text);
+    return rc;
 }

@@ -4,7 +4,7 @@
  *   _label_cost      the reward, negative
  *   pdrop            the probability that the line was dropped. Writers have multiplied it into
  *                    _label_probability already, which is therefore not looked at when p is there
- *   c                features: those of the round, and in _multi those of each arm */
+ *   c                features: those of the round, and in _multi those of each arm, in namespaces */
 #include <math.h>
 #include <string.h>
 
@@ -55,23 +55,75 @@ static int take_pmf(struct gbose__record *r, const json_t *doc, size_t n, gbose_
     return GBOSE_OK;
 }
 
-/* The context with `_multi` under the name that io/features.h knows. */
-static int take_features(struct gbose__record *r, const json_t *c, gbose_error *err)
+/* Put the values of one object of features into another. A namespace may be an object, or a list of objects,
+ * as Personalizer has it; keys that begin with '_' are about the line, not features. Values that are in no
+ * namespace go to `loose`. GBOSE_OK or GBOSE_ENOMEM. */
+static int put_features(json_t *to, json_t *loose, const json_t *from)
 {
-    json_t *actions = json_object_get(c, "_multi");
+    const char *key;
+    json_t *value, *part;
+    size_t i;
 
-    r->features = json_copy((json_t *)c);
-    if (!r->features || json_object_set(r->features, "actions", actions) ||
-        json_object_del(r->features, "_multi"))
-        return gbose__no_memory(err);
-    r->has_features = 1;
+    json_object_foreach((json_t *)(uintptr_t)from, key, value)
+    {
+        if (*key == '_')
+            continue;
+        if (json_is_object(json_array_get(value, 0))) {
+            json_t *merged = json_object();
+
+            json_array_foreach(value, i,
+                               part) if (json_is_object(part) &&
+                                         json_object_update(merged, part)) return json_decref(merged),
+                GBOSE_ENOMEM;
+            if (json_object_set_new(to, key, merged))
+                return GBOSE_ENOMEM;
+        } else if (json_object_set(json_is_object(value) ? to : loose, key, value)) {
+            return GBOSE_ENOMEM;
+        }
+    }
     return GBOSE_OK;
 }
 
-int gbose__dsjson_read(struct gbose__record *r, const char *line, size_t length, gbose_error *err)
+/* The context as io/features.h takes it: `_multi` is `actions`, and what is in no namespace is of a scope
+ * `shared`. */
+static int take_features(struct gbose__record *r, const json_t *c, gbose_error *err)
+{
+    const json_t *multi = json_object_get(c, "_multi");
+    json_t *actions = json_array(), *shared = json_object();
+    int rc;
+
+    r->features = json_object();
+    r->has_features = 1;
+    rc = !r->features || !actions || !shared ? GBOSE_ENOMEM : put_features(r->features, shared, c);
+    for (size_t i = 0; i < json_array_size(multi) && !rc; i++) {
+        json_t *action = json_object();
+
+        rc = put_features(action, action, json_array_get(multi, i));
+        if (json_array_append_new(actions, action))
+            rc = GBOSE_ENOMEM;
+    }
+    if (json_object_size(shared) && json_object_set(r->features, "shared", shared))
+        rc = GBOSE_ENOMEM;
+    json_decref(shared);
+    if (json_object_set_new(r->features, "actions", actions))
+        rc = GBOSE_ENOMEM;
+    return rc ? gbose__no_memory(err) : GBOSE_OK;
+}
+
+/* What an arm is called: `id`, or `_tag`, or the `id` in Personalizer's namespace `i`. */
+static const char *id_of(const json_t *arm)
+{
+    const char *id = text_of(arm, "id");
+
+    id = id ? id : text_of(arm, "_tag");
+    return id ? id : text_of(json_object_get(arm, "i"), "id");
+}
+
+int gbose__dsjson_read(struct gbose__record *r, const char *line, size_t length, int features_only,
+                       gbose_error *err)
 {
     json_t *doc = gbose__json_parse(line, length, err);
-    const json_t *c, *cost, *drop;
+    const json_t *c, *cost, *drop, *multi;
     size_t n;
     int rc;
 
@@ -81,11 +133,14 @@ int gbose__dsjson_read(struct gbose__record *r, const char *line, size_t length,
     c = json_object_get(doc, "c");
     cost = json_object_get(doc, "_label_cost");
     drop = json_object_get(doc, "pdrop");
-    n = json_array_size(json_object_get(c, "_multi"));
+    multi = json_object_get(c, "_multi");
+    n = json_array_size(multi);
     if (!json_is_object(doc) || !n)
         return gbose__fail(err, GBOSE_EINVAL, "'c' must be an object with the arms in its list '_multi'");
+    rc = take_features(r, c, err);
+    if (rc || features_only)
+        return rc;
     rc = take_pmf(r, doc, n, err);
-    rc = rc ? rc : take_features(r, c, err);
     if (rc)
         return rc;
     if (r->n_arms != n)
@@ -98,7 +153,7 @@ int gbose__dsjson_read(struct gbose__record *r, const char *line, size_t length,
         r->reward = 0 - json_number_value(cost);
     }
     for (size_t i = 0; i < n; i++) {
-        const char *id = text_of(json_array_get(json_object_get(c, "_multi"), i), "id");
+        const char *id = id_of(json_array_get(multi, i));
 
         if (id && i == r->n_ids && gbose__record_push_arm(r, id))
             return gbose__no_memory(err);

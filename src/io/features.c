@@ -116,31 +116,14 @@ static gbose_feature *add(struct gbose__round_features *f, const char *name)
     return to;
 }
 
-int gbose__features_begin(struct gbose__round_features *f, gbose_error *err)
+static int begin_round(struct gbose__round_features *f, gbose_error *err)
 {
     empty(f);
     f->n_features = f->n_lists = f->n_arms = 0;
     return begin_list(f, err);
 }
 
-int gbose__features_next_action(struct gbose__round_features *f, gbose_error *err)
-{
-    return begin_list(f, err);
-}
-
-int gbose__features_add_text(struct gbose__round_features *f, const char *name, const char *text,
-                             gbose_error *err)
-{
-    gbose_feature *to = add(f, name);
-
-    if (!to)
-        return gbose__no_memory(err);
-    to->kind = GBOSE_FEATURE_TEXT;
-    to->as.text = take_text(f, text);
-    return to->as.text ? GBOSE_OK : gbose__no_memory(err);
-}
-
-int gbose__features_end(struct gbose__round_features *f, gbose_error *err)
+static int end_round(struct gbose__round_features *f, gbose_error *err)
 {
     f->n_arms = f->n_lists - 1;
     for (size_t i = 0; i < f->n_lists; i++) {
@@ -285,7 +268,7 @@ int gbose__features_from_json(struct gbose__round_features *f, const json_t *rec
 
     if (!json_is_object(record))
         return gbose__json_wrong("", err, "a round must be an object, not %s", gbose__json_kind(record));
-    rc = gbose__features_begin(f, err);
+    rc = begin_round(f, err);
     json_object_foreach((json_t *)(uintptr_t)record, key, value)
     {
         if (rc)
@@ -295,5 +278,5 @@ int gbose__features_from_json(struct gbose__round_features *f, const json_t *rec
     }
     if (!rc && actions && !json_is_null(actions))
         rc = read_actions(f, actions, err);
-    return rc ? rc : gbose__features_end(f, err);
+    return rc ? rc : end_round(f, err);
 }

@@ -1,5 +1,5 @@
-/* The features of a round as they come in, from JSON or from the fields of a table, as gbose_encode()
- * takes them.
+/* The features of a round as they come in, as gbose_encode() takes them. Whatever is read, a line of a log, a
+ * row of a table or a request, becomes JSON first, so that the same data give the same bytes.
  *
  * In JSON a round is an object like
  *
@@ -38,13 +38,5 @@ void gbose__features_clear(struct gbose__round_features *f);
  * must be all numbers or all texts". What the document holds is copied. GBOSE_EINVAL if `record` is no
  * object or `actions` no list; there may be no actions. */
 int gbose__features_from_json(struct gbose__round_features *f, const json_t *record, gbose_error *err);
-
-/* A round piece by piece: begin, features of the round, next_action() before those of each arm, end. Texts
- * are copied. GBOSE_OK or GBOSE_ENOMEM. */
-int gbose__features_begin(struct gbose__round_features *f, gbose_error *err);
-int gbose__features_next_action(struct gbose__round_features *f, gbose_error *err);
-int gbose__features_add_text(struct gbose__round_features *f, const char *name, const char *text,
-                             gbose_error *err);
-int gbose__features_end(struct gbose__round_features *f, gbose_error *err);
 
 #endif

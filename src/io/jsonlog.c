@@ -17,6 +17,7 @@ enum key {
     K_BANDIT,
     K_MODEL,
     K_SPEC,
+    K_SCHEMA,
     K_STREAM,
     K_N,
     K_ARMS,
@@ -34,9 +35,9 @@ enum key {
     K_POLICIES,
     KEYS
 };
-static const char *const names[KEYS] = {"v",     "id",   "t",   "bandit", "model", "spec",   "stream",
-                                        "n",     "arms", "arm", "pmf",    "p",     "n_arms", "x",
-                                        "round", "r",    "rt",  "why",    "unit",  "drop",   "policies"};
+static const char *const names[KEYS] = {"v", "id",   "t",   "bandit", "model", "spec",    "schema", "stream",
+                                        "n", "arms", "arm", "pmf",    "p",     "n_arms",  "x",      "round",
+                                        "r", "rt",   "why", "unit",   "drop",  "policies"};
 
 struct parse {
     struct gbose__scan scan;
@@ -229,6 +230,8 @@ static int value(struct parse *p, const char *key)
         return gbose__scan_number(&p->scan, &r->model);
     case K_SPEC:
         return scalar(p, &r->spec);
+    case K_SCHEMA:
+        return scalar(p, &r->schema);
     case K_STREAM:
         return gbose__scan_number(&p->scan, &r->stream);
     case K_N:
@@ -305,7 +308,15 @@ static int finish(struct parse *p, gbose_error *err)
     return gbose__record_check(r, err);
 }
 
-int gbose__jsonlog_read(struct gbose__record *r, char *line, size_t length, int keep_features,
+/* Of a line that was parsed whole: what is not the format's own. */
+static void keep_features(struct gbose__record *r)
+{
+    for (int k = 0; k < KEYS; k++)
+        if (k != K_ROUND || json_is_array(json_object_get(r->features, names[k])))
+            json_object_del(r->features, names[k]);
+}
+
+int gbose__jsonlog_read(struct gbose__record *r, char *line, size_t length, enum gbose__reading reading,
                         gbose_error *err)
 {
     struct parse p = {.scan = {line, NULL}, .r = r, .arm = NAN};
@@ -314,11 +325,14 @@ int gbose__jsonlog_read(struct gbose__record *r, char *line, size_t length, int 
 
     if (memchr(line, 0, length))
         return gbose__fail(err, GBOSE_EINVAL, "a zero byte");
-    if (keep_features) {
+    if (reading != GBOSE__NUMBERS_ONLY) {
         r->features = gbose__json_parse(line, length, err);
         if (!r->features)
             return err->code;
+        keep_features(r);
     }
+    if (reading == GBOSE__FEATURES_ONLY)
+        return GBOSE_OK;
     if (gbose__scan_open(&p.scan, '{') > 0)
         while (gbose__scan_key(&p.scan, &n, &key) > 0)
             if (value(&p, key) < 0)
@@ -327,14 +341,9 @@ int gbose__jsonlog_read(struct gbose__record *r, char *line, size_t length, int 
         return gbose__no_memory(err);
     if (p.scan.wrong || gbose__scan_end(&p.scan) < 0)
         return gbose__fail(err, GBOSE_EINVAL, "column %zu: %s", (size_t)(p.scan.at - line) + 1, p.scan.wrong);
-    if (r->features) {
-        for (int k = 0; k < KEYS; k++)
-            if (k != K_ROUND || json_is_array(json_object_get(r->features, names[k])))
-                json_object_del(r->features, names[k]);
-        if (!r->has_features) {
-            json_decref(r->features);
-            r->features = NULL;
-        }
+    if (r->features && !r->has_features) {
+        json_decref(r->features);
+        r->features = NULL;
     }
     return finish(&p, err);
 }

@@ -18,12 +18,11 @@ enum gbose__log_format {
 /* How to read it. Zeroed memory is: find the format out, and names of columns as they are. */
 struct gbose__log_options {
     enum gbose__log_format format;
-    const gbose_schema
-        *schema;       /* contexts are made by it, of features by name; NULL: contexts are as logged */
-    int keep_features; /* 1: keep features by name, for writing them again */
-    /* Of a CSV: names of columns; NULL: "arm", "reward", "probability", "id", "t", "unit". Columns "p:ID"
-     * hold the probabilities of all arms, instead of that of the one played; columns "x:NAME" features of the
-     * round, of which each arm gets a block. */
+    const gbose_schema *schema; /* makes contexts of features by name; NULL: contexts are as logged */
+    int any_schema;             /* 1: also of lines that say that they were made by another schema */
+    int keep_features;          /* 1: keep features by name, for writing them again */
+    int features_only; /* 1: lines need not be decisions, and records hold nothing but their features */
+    /* Of a CSV: names of columns; NULL: "arm", "reward", "probability", "id", "t", "unit" (io/logtable.h). */
     const char *arm, *reward, *probability, *id, *time, *unit;
     size_t arms; /* of a CSV with one probability: how many arms there are; 0: as many as were seen so far */
 };
@@ -39,7 +38,8 @@ int gbose__log_open(struct gbose__log **out, const char *path, const struct gbos
                     gbose_error *err);
 
 /* The next record: 1, and `out` points to it until the next call; 0 at the end; or an error whose text has
- * the file and the line. After GBOSE_EINVAL the next call goes on behind what was wrong. */
+ * the file and the line. After GBOSE_EINVAL the next call goes on behind what was wrong. GBOSE_ESCHEMA: the
+ * line was made by another schema than that of the options, which does not only append terms to it. */
 int gbose__log_next(struct gbose__log *log, const struct gbose__record **out, gbose_error *err);
 
 /* Where it is: the number of the line, from 1. */

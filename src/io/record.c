@@ -12,7 +12,7 @@ void gbose__record_reset(struct gbose__record *r)
     json_decref(r->features);
     json_decref(r->document);
     r->features = r->document = NULL;
-    r->id = r->time = r->bandit = r->spec = r->unit = r->why = r->reward_time = NULL;
+    r->id = r->time = r->bandit = r->spec = r->unit = r->why = r->reward_time = r->schema = NULL;
     r->model = r->stream = r->number = NAN;
     r->n_arms = r->arm = r->n_ids = r->dim = r->n_round = r->n_columns = r->n_policies = r->n_column_pmf = 0;
     r->partial = r->has_reward = r->has_features = 0;
@@ -99,6 +99,10 @@ int gbose__record_check(const struct gbose__record *r, gbose_error *err)
         return rc;
     if (!(r->pmf[r->arm] > 0))
         return gbose__fail(err, GBOSE_EINVAL, "arm %zu was played, and 'pmf' gives it probability 0", r->arm);
+    if (r->schema && (strlen(r->schema) != 16 || strspn(r->schema, "0123456789abcdef") != 16))
+        return gbose__fail(err, GBOSE_EINVAL,
+                           "'schema' is '%.40s': it must be a schema's hash, 16 hexadecimal digits",
+                           r->schema);
     if (!(r->kept > 0 && r->kept <= 1))
         return gbose__fail(err, GBOSE_EINVAL, "'drop' is %g: the probability of being kept is from 0 to 1",
                            r->kept);
@@ -109,10 +113,9 @@ const char *gbose__record_column(const struct gbose__record *r, const char *name
 {
     const struct {
         const char *name, *text;
-    } own[] = {{"id", r->id},          {"t", r->time},
-               {"bandit", r->bandit},  {"unit", r->unit},
-               {"spec", r->spec},      {"why", r->why},
-               {"rt", r->reward_time}, {"arm", r->n_ids ? r->arms[r->arm] : NULL}};
+    } own[] = {{"id", r->id},         {"t", r->time},         {"schema", r->schema},
+               {"bandit", r->bandit}, {"unit", r->unit},      {"spec", r->spec},
+               {"why", r->why},       {"rt", r->reward_time}, {"arm", r->n_ids ? r->arms[r->arm] : NULL}};
 
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (!strcmp(own[i].name, name))
@@ -206,6 +209,7 @@ void gbose__record_print(const struct gbose__record *r, FILE *to)
     print_if(to, "bandit", r->bandit);
     print_number_if(to, "model", r->model);
     print_if(to, "spec", r->spec);
+    print_if(to, "schema", r->schema);
     print_number_if(to, "stream", r->stream);
     print_number_if(to, "n", r->number);
     if (r->n_ids) {
@@ -262,6 +266,52 @@ void gbose__record_print(const struct gbose__record *r, FILE *to)
     fputs("}\n", to);
 }
 
+/* Features of the round, each scope a namespace. */
+static void print_scopes(FILE *to, const json_t *features)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)(uintptr_t)features, key, value) if (json_is_object(value))
+    {
+        print_text(to, key);
+        fputc(':', to);
+        json_dumpf(value, to, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        fputc(',', to);
+    }
+}
+
+/* An arm of dsjson: its id, its features, its contexts. */
+static void print_action(FILE *to, const struct gbose__record *r, size_t a)
+{
+    const json_t *action = json_array_get(json_object_get(r->features, "actions"), a);
+    char buf[GBOSE__RECORD_NUMBER];
+    const char *key;
+    json_t *value;
+    int more = r->n_ids && !json_object_get(action, "id");
+
+    fputs(a ? ",{" : "{", to);
+    if (more) {
+        fputs("\"id\":", to);
+        print_text(to, r->arms[a]);
+    }
+    json_object_foreach((json_t *)(uintptr_t)action, key, value)
+    {
+        fputs(more ? "," : "", to);
+        print_text(to, key);
+        fputc(':', to);
+        json_dumpf(value, to, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+        more = 1;
+    }
+    if (r->dim) {
+        fputs(more ? ",\"x\":{" : "\"x\":{", to);
+        for (size_t i = 0; i < r->dim; i++)
+            fprintf(to, "%s\"f%zu\":%s", i ? "," : "", i, gbose__record_number(buf, r->x[a * r->dim + i]));
+        fputc('}', to);
+    }
+    fputc('}', to);
+}
+
 /* As Vowpal Wabbit reads it: cost = -reward, arms counted from 1, the one that was played first. Contexts are
  * features "f0", "f1", ... of a namespace x. */
 void gbose__record_print_dsjson(const struct gbose__record *r, FILE *to)
@@ -285,22 +335,11 @@ void gbose__record_print_dsjson(const struct gbose__record *r, FILE *to)
     for (size_t a = 0; a < r->n_arms; a++)
         if (a != r->arm)
             fprintf(to, ",%s", gbose__record_number(buf, r->pmf[a]));
-    fputs("],\"c\":{\"_multi\":[", to);
-    for (size_t a = 0; a < r->n_arms; a++) {
-        fputs(a ? ",{" : "{", to);
-        if (r->n_ids) {
-            fputs("\"id\":", to);
-            print_text(to, r->arms[a]);
-        }
-        if (r->dim) {
-            fputs(r->n_ids ? ",\"x\":{" : "\"x\":{", to);
-            for (size_t i = 0; i < r->dim; i++)
-                fprintf(to, "%s\"f%zu\":%s", i ? "," : "", i,
-                        gbose__record_number(buf, r->x[a * r->dim + i]));
-            fputc('}', to);
-        }
-        fputc('}', to);
-    }
+    fputs("],\"c\":{", to);
+    print_scopes(to, r->features);
+    fputs("\"_multi\":[", to);
+    for (size_t a = 0; a < r->n_arms; a++)
+        print_action(to, r, a);
     fputs("]},\"VWState\":{\"m\":\"N/A\"}", to);
     if (r->kept < 1)
         print_number_if(to, "pdrop", 1 - r->kept);

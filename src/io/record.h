@@ -29,6 +29,7 @@ struct gbose__pmf_column {
 
 struct gbose__record {
     const char *id, *time, *bandit, *spec, *unit, *why, *reward_time; /* NULL: not there */
+    const char *schema; /* hash of the schema that decided, or made x: 16 hexadecimal digits; NULL: none */
     double model, stream, number; /* generation, stream and number of the decision; NaN: not there */
     size_t n_arms, arm;
     const char **arms; /* n_arms ids, or n_ids is 0 */
@@ -78,10 +79,15 @@ void gbose__record_print_dsjson(const struct gbose__record *r, FILE *to);
 #define GBOSE__RECORD_NUMBER 32
 const char *gbose__record_number(char buf[GBOSE__RECORD_NUMBER], double x);
 
-/* Read a line, which is written to, into a record that was reset. `keep_features`: make `features` too, which
- * is slow. GBOSE_OK, GBOSE_ENOMEM; GBOSE_EINVAL: the text has the column. The record is checked. */
-int gbose__jsonlog_read(struct gbose__record *r, char *line, size_t length, int keep_features,
+/* What is read of a line beside its numbers. Making `features` is slow. */
+enum gbose__reading { GBOSE__NUMBERS_ONLY, GBOSE__FEATURES_TOO, GBOSE__FEATURES_ONLY };
+
+/* Read a line, which is written to, into a record that was reset. GBOSE_OK, GBOSE_ENOMEM; GBOSE_EINVAL: the
+ * text has the column. The record is checked, unless only its features are wanted. dsjson always has
+ * features. */
+int gbose__jsonlog_read(struct gbose__record *r, char *line, size_t length, enum gbose__reading reading,
                         gbose_error *err);
-int gbose__dsjson_read(struct gbose__record *r, const char *line, size_t length, gbose_error *err);
+int gbose__dsjson_read(struct gbose__record *r, const char *line, size_t length, int features_only,
+                       gbose_error *err);
 
 #endif

@@ -29,6 +29,10 @@ for log in a.jsonl a.dsjson back.jsonl; do # estimates that need no contexts: ro
     cmp $log.csv a.jsonl.csv || fail "$log gives other estimates"
 done
 
+"$gbose" learn a.csv --learner gbose --out table.state >/dev/null
+"$gbose" learn a.jsonl --learner gbose --out lines.state >/dev/null
+cmp table.state lines.state || fail "a table has other contexts than the lines that it was made of"
+
 # Judging: which one is better is known, and the page is there.
 "$gbose" evaluate a.jsonl b.jsonl.gz --policy logged uniform --learner gbose-auto --range -9,9 --by id:1 --out judged >said
 grep -q "^uniform is worse than logged by .*valid at any time" said || fail "evaluate says: $(cat said)"
@@ -81,5 +85,6 @@ expect_error 2 "nowhere.jsonl" "$gbose" evaluate nowhere.jsonl --policy uniform
 expect_error 2 "--format must be" "$gbose" log check a.jsonl --format xml
 expect_error 2 "gbose log check or gbose log convert" "$gbose" log
 expect_error 2 "--out is missing" "$gbose" learn a.jsonl --learner gbose
-expect_error 2 "no contexts" "$gbose" learn a.csv --learner gbose --out x.state
+printf 'arm,reward,p:a,p:b\na,1,0.5,0.5\n' >bare.csv
+expect_error 2 "no contexts" "$gbose" learn bare.csv --learner gbose --out x.state
 expect_error 2 "there is no column 'arm'" "$gbose" log check trial.csv

@@ -70,7 +70,7 @@ sed -e '3s/"tenure": [0-9.]*/"tenure": "long"/' -e '5s/.*/{"actions": 3}/' log.j
 code=0
 "$gbose" schema check news.schema bad.jsonl >said || code=$?
 [[ $code == 1 ]] || fail "exit code $code for a log that does not fit"
-grep -q "round 3: user.tenure must be a number; got 'long'" said || fail "$(cat said)"
+grep -q "bad.jsonl, line 3: user.tenure must be a number; got 'long'" said || fail "$(cat said)"
 grep -q "bad.jsonl, line 5: 'actions' must be a list, not a number" said || fail "$(cat said)"
 grep -q "2 rounds do not fit" said || fail "$(cat said)"
 
@@ -88,3 +88,70 @@ expect_error 2 "there is no 'schema chek'" "$gbose" schema chek news.schema
 expect_error 2 "needs a file" "$gbose" schema fit
 expect_error 2 "unexpected 'log.csv'" "$gbose" schema columns news.schema log.csv
 expect_error 2 "line 5: 'actions' must be a list" "$gbose" schema fit bad.jsonl
+
+# every format that other commands read: dsjson, a table with a row for each decision, the Open Bandit Dataset
+python3 - <<'END'
+import json
+with open("a.dsjson", "w") as log, open("wide.csv", "w") as wide, open("obd.csv", "w") as obd:
+    print("arm,probability,reward,user.age", file=wide)
+    print(",timestamp,item_id,position,click,propensity_score,user_feature_0,user-item_affinity_0,user-item_affinity_1", file=obd)
+    for t in range(40):
+        print(json.dumps({"_label_cost": -1, "_label_probability": 0.5, "_label_Action": 1, "_labelIndex": 0, "EventId": str(t), "a": [1, 2],
+                          "p": [0.5, 0.5], "c": {"User": [{"age": t}], "_multi": [{"A": {"price": t % 5}}, {"A": {"price": t % 7}}]}}), file=log)
+        print(f"{'ab'[t % 2]},0.5,{t % 3},{t}", file=wide)
+        print(f"{t},2020,{t % 2},1,{t % 3 == 0:d},0.5,{'xyz'[t % 3]},{t % 4},{t % 5}", file=obd)
+END
+"$gbose" schema fit a.dsjson >said
+grep -q "^action.A.price number" said && grep -q "^User.age number" said || fail "fit of dsjson: $(cat said)"
+"$gbose" schema fit wide.csv >said
+grep -q "^action.id category a, b" said && grep -q "^user.age number" said || fail "fit of a wide table: $(cat said)"
+"$gbose" schema fit obd.csv --format obd >obd.schema
+grep -q "^user.feature_0 category" obd.schema && grep -q "^action.affinity number" obd.schema && grep -q "^action.id category" obd.schema ||
+    fail "fit of the Open Bandit Dataset: $(cat obd.schema)"
+"$gbose" schema check obd.schema obd.csv --format obd | grep -q "40 rounds" || fail "check of the Open Bandit Dataset"
+echo "a,b" >plain.csv
+expect_error 2 "no column is a feature" "$gbose" schema fit plain.csv
+
+# logs carry the hash of the schema that made them; another schema's are refused, a grown one's are not
+cat >one.schema <<'END'
+action.price number scale=10
+user.age number scale=20
+arm = price price*age
+END
+sed 's/^arm = .*/arm = price price*age price*price/' one.schema >more.schema
+sed 's/^arm = .*/arm = price price*price/' one.schema >other.schema
+python3 - <<'END'
+import json, random
+random.seed(4)
+with open("named.jsonl", "w") as log:
+    for t in range(400):
+        prices, arm = [random.random() * 10 for _ in range(3)], random.randrange(3)
+        print(json.dumps({"id": str(t), "arm": arm, "pmf": [1 / 3] * 3, "r": 0.1 * prices[arm] + random.gauss(0, 1), "user": {"age": 20 + t % 50},
+                          "actions": [{"price": price} for price in prices]}), file=log)
+END
+"$gbose" log convert named.jsonl --schema one.schema --out one.jsonl
+hash=$("$gbose" schema check one.schema | sed -n '1s/.*hash //p')
+grep -q "\"schema\":\"$hash\"" one.jsonl || fail "a converted log does not carry the hash $hash: $(head -1 one.jsonl)"
+"$gbose" learn one.jsonl --learner gbose --schema one.schema --out one.state >/dev/null
+"$gbose" learn named.jsonl --learner gbose --schema one.schema --out same.state >/dev/null
+cmp one.state same.state || fail "contexts and features by name teach different things"
+expect_error 2 "one.jsonl, line 1: it was made by the schema $hash" "$gbose" learn one.jsonl --learner gbose --out x.state --schema other.schema
+expect_error 2 "one.jsonl, line 1: it was made by the schema $hash" "$gbose" evaluate one.jsonl --policy logged --learner gbose --schema other.schema
+expect_error 2 "one.jsonl, line 1: it was made by the schema $hash" "$gbose" effects one.jsonl --schema other.schema
+[[ ! -e x.state ]] || fail "a refused log left a state"
+"$gbose" learn one.jsonl --any-schema --learner gbose --schema other.schema --out x.state >/dev/null || fail "--any-schema"
+"$gbose" learn one.jsonl --learner gbose --schema more.schema --out x.state | grep -q "with 7 features" || fail "a grown schema was refused"
+# and so do states
+expect_error 2 "only appends terms" "$gbose" learn named.jsonl --from one.state --schema other.schema --out x.state
+expect_error 2 "'greedy:one.state' was made for the schema $hash" "$gbose" evaluate named.jsonl --policy logged greedy:one.state --schema other.schema
+expect_error 2 "'state:one.state' was made for the schema $hash" "$gbose" evaluate named.jsonl --policy logged state:one.state --schema other.schema
+"$gbose" learn named.jsonl --from one.state --schema more.schema --out grown.state | grep -q "with 7 features has learned 800" || fail "a state does not grow"
+"$gbose" log convert named.jsonl --schema other.schema --out other.jsonl
+{ head -5 one.jsonl && head -5 other.jsonl; } >mixed.jsonl
+expect_error 2 "mixed.jsonl, line 6: its contexts were made by the schema" "$gbose" learn mixed.jsonl --learner gbose --out x.state
+
+# a table with a row for each arm holds contexts and the hash as well
+"$gbose" log convert one.jsonl --to csv --out one.csv
+"$gbose" learn one.csv --learner gbose --schema one.schema --out csv.state >/dev/null
+cmp one.state csv.state || fail "a table with contexts teaches something else"
+expect_error 2 "made by the schema $hash" "$gbose" learn one.csv --learner gbose --schema other.schema --out x.state
