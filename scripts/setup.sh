@@ -75,6 +75,7 @@ need zlib1g-dev header zlib.h
 need libmicrohttpd-dev header microhttpd.h
 need libsqlite3-dev header sqlite3.h
 need libsodium-dev header sodium.h
+need libpq-dev header postgresql/libpq-fe.h
 if for_any study test full bench; then
     need gnuplot-nox command -v gnuplot
 fi
@@ -95,6 +96,7 @@ if for_any test full; then
     need groff-base command -v groff
     need zsh command -v zsh
     need fish command -v fish
+    need postgresql sh -c 'ls /usr/lib/postgresql/*/bin/initdb'
 fi
 if for_any full package; then
     need dpkg-dev command -v dpkg-shlibdeps

@@ -24,8 +24,9 @@ struct command {
 };
 
 extern const struct command cmd_paper, cmd_simulate, cmd_collect, cmd_worlds, cmd_learners, cmd_schema;
-extern const struct command cmd_serve, cmd_rebuild, cmd_backup, cmd_key; /* with GBOSE_SERVE only */
-extern const struct command cmd_log, cmd_learn, cmd_evaluate, cmd_effects;
+extern const struct command cmd_serve, cmd_database, cmd_rebuild, cmd_backup,
+    cmd_key; /* with GBOSE_SERVE only */
+extern const struct command cmd_log, cmd_learn, cmd_merge, cmd_evaluate, cmd_effects;
 
 extern const struct command cmd_manual; /* for the build: in no list */
 

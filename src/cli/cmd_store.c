@@ -101,7 +101,7 @@ static int run_rebuild(int argc, char **argv)
         return EXIT_USAGE;
     }
     r.err = &err;
-    rc = gbose__sqlite_open(&r.store, data, 0, 1, &err);
+    rc = gbose__store_open(&r.store, data, 0, 1, &err);
     if (!rc)
         rc = r.store->view(r.store, &first, &err);
     if (!rc)
@@ -148,7 +148,7 @@ static int run_backup(int argc, char **argv)
         args_clear(args);
         return EXIT_USAGE;
     }
-    rc = gbose__sqlite_open(&store, args[0].value[0], 0, 1, &err);
+    rc = gbose__store_open(&store, args[0].value[0], 0, 1, &err);
     if (!rc)
         rc = store->backup(store, args[0].value[1], &err);
     if (store)
@@ -157,13 +157,15 @@ static int run_backup(int argc, char **argv)
     return rc ? broken(argv[0], &err) : EXIT_FINE;
 }
 
-const struct command cmd_backup = {"backup", "copy a service's store, while it runs",
-                                   "Usage: gbose backup DATA FILE\n"
-                                   "\n"
-                                   "FILE becomes a copy of the store as it is at one moment. To use it, put "
-                                   "it as gbose.sqlite3 into an empty directory\n"
-                                   "and start gbose serve on that.\n",
-                                   run_backup};
+const struct command cmd_backup = {
+    "backup", "copy a service's store, while it runs",
+    "Usage: gbose backup DATA FILE\n"
+    "\n"
+    "FILE becomes a copy of the store as it is at one moment. To use it, put "
+    "it as gbose.sqlite3 into an empty directory\n"
+    "and start gbose serve on that. A store in PostgreSQL is copied by its own "
+    "tools: pg_dump --schema=gbose.\n",
+    run_backup};
 
 /* ---- keys ---- */
 
@@ -243,7 +245,7 @@ static int run_key(int argc, char **argv)
     revoke = !strcmp(args[0].value[0], "revoke") && args[0].n == 3;
     if (!add && !list && !revoke)
         rc = usage_error(argv[0], "usage: %s", usage);
-    else if (gbose__sqlite_open(&store, args[0].value[1], add, 1, &err) || store->view(store, &view, &err))
+    else if (gbose__store_open(&store, args[0].value[1], add, 1, &err) || store->view(store, &view, &err))
         rc = broken(argv[0], &err);
     else if (add)
         rc = add_key(store, &args[1], &args[2], &args[3], argv[0]);

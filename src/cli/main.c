@@ -13,10 +13,10 @@
 #include "study/cluster.h"
 
 static const struct command *const commands[] = {
-    &cmd_paper,  &cmd_simulate, &cmd_collect, &cmd_worlds,   &cmd_learners,
-    &cmd_schema, &cmd_log,      &cmd_learn,   &cmd_evaluate, &cmd_effects,
+    &cmd_paper, &cmd_simulate, &cmd_collect, &cmd_worlds,   &cmd_learners, &cmd_schema,
+    &cmd_log,   &cmd_learn,    &cmd_merge,   &cmd_evaluate, &cmd_effects,
 #ifdef GBOSE_SERVE
-    &cmd_serve,  &cmd_rebuild,  &cmd_backup,  &cmd_key,
+    &cmd_serve, &cmd_database, &cmd_rebuild, &cmd_backup,   &cmd_key,
 #endif
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)

@@ -47,23 +47,24 @@ static void clear(struct store_log *s)
 
 int store_log_begin(struct store_log *s, const char *command)
 {
-    char *dir = strdup(s->path), *colon = dir ? strrchr(dir, ':') : NULL;
+    int postgres = gbose__store_is_postgres(s->path);
+    char *dir = strdup(s->path), *colon = dir ? strrchr(dir, postgres ? '#' : ':') : NULL;
     struct gbose__store *store;
     struct stat st;
     int ends[2], rc;
 
     if (!dir)
         return broken(command, "out of memory");
-    if (stat(dir, &st) && colon && colon[1]) {
+    if ((postgres || stat(dir, &st)) && colon && colon[1]) {
         *colon = 0;
         s->bandit = strdup(colon + 1);
     }
-    if (stat(dir, &st) || !S_ISDIR(st.st_mode)) {
+    if (!postgres && (stat(dir, &st) || !S_ISDIR(st.st_mode))) {
         free(dir);
         clear(s);
         return EXIT_FINE; /* a file like any other, or none */
     }
-    rc = gbose__sqlite_open(&store, dir, 0, 1, &s->err);
+    rc = gbose__store_open(&store, dir, 0, 1, &s->err);
     free(dir);
     if (rc || sodium_init() < 0) {
         clear(s);

@@ -1,4 +1,5 @@
-/* A service's store read as a log file: `gbose log check DATA`, or DATA:BANDIT when it has several. */
+/* A service's store read as a log file: `gbose log check DATA`, or DATA:BANDIT when it has several; in PostgreSQL it is
+ * URL#BANDIT. */
 #ifndef GBOSE_CLI_STORE_LOG_H
 #define GBOSE_CLI_STORE_LOG_H
 
@@ -17,7 +18,7 @@ struct store_log {
     int rc;
 };
 
-/* If the path is a directory with a store, set it to one that can be opened instead, into which a thread
+/* If the path is a directory with a store or a URL, set it to one that can be opened instead, into which a thread
  * writes the log. EXIT_FINE, or an exit code after a message. */
 int store_log_begin(struct store_log *s, const char *command);
 

@@ -70,7 +70,8 @@ struct gbose__generation *gbose__generation_make(const char *spec, const char *s
                                             (uint32_t)encoder->dim,
                                             (uint32_t)gbose_round_features(g),
                                             0,
-                                            gbose__now()};
+                                            gbose__now(),
+                                            0};
 
         generation = gbose__generation_new(&row, &err);
         if (generation && !(generation->model = gbose__model_new(g, generation->encoder, 1, 0))) {
@@ -94,7 +95,8 @@ struct gbose__generation_row gbose__generation_row(const struct gbose__generatio
                                           (uint32_t)g->encoder->dim,
                                           (uint32_t)g->encoder->n_round,
                                           atomic_load(&g->ready),
-                                          g->created};
+                                          g->created,
+                                          atomic_load(&g->wanted) != 0};
 }
 
 static char *take_text(struct gbose__exchange *x, const struct gbose__document *d, uint32_t at)

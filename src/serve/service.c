@@ -34,7 +34,7 @@ static int start(struct gbose__service *s, const struct gbose__service_options *
                                        .loop_begin = loop_begin,
                                        .loop_end = loop_end};
     int local = !strncmp(o->listen, "127.", 4) || !strcmp(o->listen, "::1");
-    int rc = gbose__sqlite_open(&s->store, o->data, 1, 0, err);
+    int rc = gbose__store_open(&s->store, o->data, 1, 0, err);
 
     if (!rc)
         rc = gbose__keys_load(s, err);

@@ -246,6 +246,8 @@ static int sqlite_apply(struct gbose__store *base, struct gbose__change *changes
         }
         if (changes[i].kind == GBOSE__ADD_GENERATION && !changes[i].of.generation.bandit)
             changes[i].of.generation.bandit = made;
+        if (changes[i].kind == GBOSE__LEASE_NUMBERS && !changes[i].of.lease.bandit)
+            changes[i].of.lease.bandit = made;
         rc = gbose__sqlite_apply_one(c, &changes[i], err);
         if (changes[i].kind == GBOSE__PUT_BANDIT)
             made = changes[i].of.bandit.id;

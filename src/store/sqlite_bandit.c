@@ -3,6 +3,38 @@
 
 #include "core/error.h"
 
+/* Write a bandit's row; what the change leaves open stays as it is. */
+static int change_bandit(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
+{
+    struct gbose__bandit_row row = change->of.bandit;
+    sqlite3_stmt *s = WITH(READ_BANDIT, "SELECT name, settings, active, created FROM bandit WHERE id = ?1",
+                           row.id),
+                 *update = gbose__sqlite_statement(
+                     c, UPDATE_BANDIT,
+                     "UPDATE bandit SET settings = ?2, active = ?3, sum = ?4 WHERE id = ?1");
+    int step = s && update ? sqlite3_step(s) : SQLITE_ERROR, rc = GBOSE_OK;
+
+    if (step == SQLITE_ROW) {
+        row.name = (const char *)sqlite3_column_text(s, 0);
+        if (!row.settings)
+            row.settings = (const char *)sqlite3_column_text(s, 1);
+        if (!row.active)
+            row.active = (uint32_t)sqlite3_column_int64(s, 2);
+        row.created = sqlite3_column_int64(s, 3);
+        sqlite3_bind_int64(update, 1, row.id);
+        gbose__sqlite_bind_text(update, 2, row.settings);
+        sqlite3_bind_int64(update, 3, row.active);
+        sqlite3_bind_int64(update, 4, gbose__sum_bandit(&row));
+        rc = gbose__sqlite_run(c, update, err);
+    } else if (step == SQLITE_DONE) {
+        change->result = GBOSE__MISSING;
+    } else {
+        rc = gbose__sqlite_fail(c, "read the store", err);
+    }
+    sqlite3_reset(s);
+    return rc;
+}
+
 int gbose__sqlite_put_bandit(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
 {
     struct gbose__bandit_row *row = &change->of.bandit;
@@ -36,21 +68,12 @@ int gbose__sqlite_put_bandit(struct gbose__sqlite *c, struct gbose__change *chan
                                GBOSE__MAX_BANDITS);
         row->id = (uint32_t)id;
     }
-    s = gbose__sqlite_statement(c, UPDATE_BANDIT,
-                                "UPDATE bandit SET settings = ?2, active = ?3, sum = ?4 WHERE id = ?1");
-    sqlite3_bind_int64(s, 1, row->id);
-    gbose__sqlite_bind_text(s, 2, row->settings);
-    sqlite3_bind_int64(s, 3, row->active);
-    sqlite3_bind_int64(s, 4, gbose__sum_bandit(row));
-    rc = gbose__sqlite_run(c, s, err);
-    if (!rc && !sqlite3_changes(c->db))
-        change->result = GBOSE__MISSING;
-    return rc;
+    return change_bandit(c, change, err);
 }
 
 int gbose__sqlite_drop_bandit(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
 {
-    int64_t id = change->of.bandit.id, lo = gbose__sqlite_key((uint32_t)id, 0),
+    int64_t id = change->of.bandit.id, lo = gbose__row_key((uint32_t)id, 0),
             hi = lo + (int64_t)GBOSE__MAX_NUMBER;
     static const char *const ranges[] = {
         "DELETE FROM event WHERE key BETWEEN ?1 AND ?2",
@@ -98,7 +121,7 @@ int gbose__sqlite_add_generation(struct gbose__sqlite *c, struct gbose__change *
     gbose__sqlite_bind_text(s, 4, row->schema);
     sqlite3_bind_int64(s, 5, row->dim);
     sqlite3_bind_int64(s, 6, row->n_round);
-    sqlite3_bind_int(s, 7, row->ready);
+    sqlite3_bind_int(s, 7, (row->ready != 0) | (row->wanted != 0) << 1); /* two facts in one column */
     sqlite3_bind_int64(s, 8, row->created);
     sqlite3_bind_int64(s, 9, gbose__sum_generation(row));
     rc = gbose__sqlite_run(c, s, err);
@@ -116,6 +139,20 @@ int gbose__sqlite_drop_generation(struct gbose__sqlite *c, struct gbose__change 
     if (!rc)
         rc = RUN(DROP_GENERATION, "DELETE FROM generation WHERE bandit = ?1 AND number = ?2", row->bandit,
                  row->number);
+    if (!rc && !sqlite3_changes(c->db))
+        change->result = GBOSE__MISSING;
+    return rc;
+}
+
+int gbose__sqlite_want_generation(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
+{
+    struct gbose__generation_row *row = &change->of.generation;
+    int rc = RUN(WANT_NONE, "UPDATE generation SET ready = ready & 1 WHERE bandit = ?1", row->bandit);
+
+    if (rc || !row->number)
+        return rc;
+    rc = RUN(WANT_GENERATION, "UPDATE generation SET ready = ready | 2 WHERE bandit = ?1 AND number = ?2",
+             row->bandit, row->number);
     if (!rc && !sqlite3_changes(c->db))
         change->result = GBOSE__MISSING;
     return rc;

@@ -30,7 +30,7 @@ static int delete_event(struct gbose__sqlite *c, uint32_t bandit, int64_t key, g
 int gbose__sqlite_erase_unit(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
 {
     struct gbose__erase_change *it = &change->of.erase;
-    int64_t lo = gbose__sqlite_key(it->bandit, 0), key;
+    int64_t lo = gbose__row_key(it->bandit, 0), key;
     int rc;
 
     if (sqlite3_exec(c->db, "PRAGMA secure_delete = ON", NULL, NULL, NULL))
@@ -62,7 +62,7 @@ int gbose__sqlite_erase_unit(struct gbose__sqlite *c, struct gbose__change *chan
 int gbose__sqlite_retain(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
 {
     struct gbose__erase_change *it = &change->of.erase;
-    int64_t lo = gbose__sqlite_key(it->bandit, 0), learned = 0, outcome, key;
+    int64_t lo = gbose__row_key(it->bandit, 0), learned = 0, outcome, key;
     struct gbose__counts *counts = gbose__sqlite_tally(c, it->bandit, err);
     int rc =
         !counts
@@ -91,7 +91,7 @@ int gbose__sqlite_retain(struct gbose__sqlite *c, struct gbose__change *change, 
         if (rc < 0)
             return rc;
         rc = delete_event(c, it->bandit, key, err);
-        counts->dropped = gbose__sqlite_number(outcome);
+        counts->dropped = gbose__row_number(outcome);
         it->erased++;
     }
     return rc < 0 ? rc : GBOSE_OK;

@@ -1,8 +1,6 @@
 /* Events in the SQLite store: decisions, their rewards, and how they are closed. */
 #include "store/sqlite_write.h"
 
-#include <math.h>
-
 #include "core/error.h"
 
 /* 1 and its key if there is an event of that name, 0 if not, or an error. */
@@ -39,7 +37,7 @@ static int same_event(struct gbose__sqlite *c, int64_t key, const struct gbose__
 int gbose__sqlite_add_event(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
 {
     struct gbose__event_row *row = &change->of.event;
-    int64_t key = gbose__sqlite_key(row->bandit, row->number), old;
+    int64_t key = gbose__row_key(row->bandit, row->number), old;
     struct gbose__counts *counts = gbose__sqlite_tally(c, row->bandit, err);
     sqlite3_stmt *s;
     int rc;
@@ -52,7 +50,7 @@ int gbose__sqlite_add_event(struct gbose__sqlite *c, struct gbose__change *chang
             return rc;
         if (rc) {
             rc = same_event(c, old, row, err);
-            row->number = gbose__sqlite_number(old);
+            row->number = gbose__row_number(old);
             change->result = rc == 1 ? GBOSE__REPEATED : GBOSE__CONFLICT;
             return rc < 0 ? rc : GBOSE_OK;
         }
@@ -119,28 +117,19 @@ static int aggregate(struct gbose__sqlite *c, int64_t key, enum gbose__aggregate
 {
     sqlite3_stmt *s =
         WITH(REWARDS_OF, "SELECT value FROM reward WHERE event = ?1 AND NOT late ORDER BY number", key);
-    double value = 0;
-    size_t n = 0;
+    struct gbose__aggregated all = {.how = how};
     int step = SQLITE_ERROR;
 
-    while (s && (step = sqlite3_step(s)) == SQLITE_ROW) {
-        double x = sqlite3_column_double(s, 0);
-
-        if (!n++ || how == GBOSE__LAST)
-            value = x;
-        else if (how == GBOSE__SUM || how == GBOSE__MEAN)
-            value += x;
-        else if (how == GBOSE__MAX)
-            value = fmax(value, x);
-    }
+    while (s && (step = sqlite3_step(s)) == SQLITE_ROW)
+        gbose__aggregate_add(&all, sqlite3_column_double(s, 0));
     if (step != SQLITE_DONE) {
         int rc = gbose__sqlite_fail(c, "read the store", err);
         sqlite3_reset(s);
         return rc;
     }
     sqlite3_reset(s);
-    *out = how == GBOSE__MEAN && n ? value / (double)n : value;
-    return n > 0;
+    *out = all.n ? gbose__aggregate_value(&all) : 0;
+    return all.n > 0;
 }
 
 static int close_event(struct gbose__sqlite *c, uint32_t bandit, const struct known *event, int64_t now,
@@ -148,8 +137,7 @@ static int close_event(struct gbose__sqlite *c, uint32_t bandit, const struct kn
 {
     struct gbose__counts *counts = gbose__sqlite_tally(c, bandit, err);
     int64_t found;
-    struct gbose__outcome_row row = {
-        .bandit = bandit, .event = gbose__sqlite_number(event->key), .time = now};
+    struct gbose__outcome_row row = {.bandit = bandit, .event = gbose__row_number(event->key), .time = now};
     sqlite3_stmt *s;
     int rc = counts ? aggregate(c, event->key, how, &row.reward, err) : GBOSE__ESTORE;
 
@@ -172,7 +160,7 @@ static int close_event(struct gbose__sqlite *c, uint32_t bandit, const struct kn
         : row.why == GBOSE__DEFAULTED ? &counts->defaulted
                                       : &counts->unused);
     s = WITH(INSERT_OUTCOME, "INSERT INTO outcome VALUES (?1, ?2, ?4, ?3, ?5, ?6)",
-             gbose__sqlite_key(bandit, row.number), event->key, row.why);
+             gbose__row_key(bandit, row.number), event->key, row.why);
     sqlite3_bind_double(s, 4, row.reward);
     sqlite3_bind_int64(s, 5, now);
     sqlite3_bind_int64(s, 6, gbose__sum_outcome(&row));
@@ -186,12 +174,12 @@ static int close_event(struct gbose__sqlite *c, uint32_t bandit, const struct kn
 static int meant(struct gbose__sqlite *c, struct gbose__change *change, struct known *event, gbose_error *err)
 {
     struct gbose__reward_change *it = &change->of.reward;
-    int64_t key = gbose__sqlite_key(it->bandit, it->number);
+    int64_t key = gbose__row_key(it->bandit, it->number);
     int rc = 1;
 
     if (it->name) {
         rc = find_name(c, it->bandit, it->name, &key, err);
-        it->number = gbose__sqlite_number(key);
+        it->number = gbose__row_number(key);
     }
     if (rc == 1)
         rc = find_event(c, key, event, err);
@@ -321,4 +309,16 @@ int gbose__sqlite_close_due(struct gbose__sqlite *c, struct gbose__change *chang
     if (!rc)
         it->next = INT64_MAX;
     return rc < 0 ? rc : GBOSE_OK;
+}
+
+int gbose__sqlite_lease_numbers(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
+{
+    struct gbose__lease_change *it = &change->of.lease;
+    struct gbose__counts *counts = gbose__sqlite_tally(c, it->bandit, err);
+
+    if (!counts)
+        return GBOSE__ESTORE;
+    it->first = counts->next_number;
+    counts->next_number += it->n;
+    return GBOSE_OK;
 }

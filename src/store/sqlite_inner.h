@@ -1,21 +1,10 @@
-/* What the files of the SQLite store share: a connection with its statements, and checksums of rows. */
+/* What the files of the SQLite store share: a connection with its statements. */
 #ifndef GBOSE_STORE_SQLITE_INNER_H
 #define GBOSE_STORE_SQLITE_INNER_H
 
 #include <sqlite3.h>
 
-#include "store/store.h"
-
-/* The key of a row that belongs to number `number` of a bandit: rows of one bandit lie together, in order. */
-static inline int64_t gbose__sqlite_key(uint32_t bandit, uint64_t number)
-{
-    return (int64_t)((uint64_t)bandit << 40 | number);
-}
-
-static inline uint64_t gbose__sqlite_number(int64_t key)
-{
-    return (uint64_t)key & GBOSE__MAX_NUMBER;
-}
+#include "store/sum.h"
 
 #define GBOSE__SQLITE_STATEMENTS 64
 
@@ -39,24 +28,6 @@ int gbose__sqlite_fail(struct gbose__sqlite *c, const char *doing, gbose_error *
 
 /* Step a statement that gives no rows, and reset it. GBOSE_OK, or an error. */
 int gbose__sqlite_run(struct gbose__sqlite *c, sqlite3_stmt *s, gbose_error *err);
-
-/* Rows carry a checksum of what they say, so that a damaged file is noticed and not believed. */
-struct gbose__sum {
-    uint64_t value;
-};
-void gbose__sum_word(struct gbose__sum *sum, uint64_t word);
-void gbose__sum_double(struct gbose__sum *sum, double x);
-void gbose__sum_bytes(struct gbose__sum *sum, const void *bytes, size_t size);
-void gbose__sum_text(struct gbose__sum *sum, const char *text); /* NULL is not the empty text */
-
-int64_t gbose__sum_bandit(const struct gbose__bandit_row *row);
-int64_t gbose__sum_generation(const struct gbose__generation_row *row);
-int64_t gbose__sum_snapshot(const struct gbose__snapshot_row *row);
-int64_t gbose__sum_event(const struct gbose__event_row *row);
-int64_t gbose__sum_reward(int64_t event, const struct gbose__reward_row *row);
-int64_t gbose__sum_outcome(const struct gbose__outcome_row *row);
-int64_t gbose__sum_key(const struct gbose__key_row *row);
-int64_t gbose__sum_counts(uint32_t bandit, const struct gbose__counts *row);
 
 /* The counts of a bandit, to be changed inside a transaction; NULL: an error. They are written by
  * gbose__sqlite_tally_save() before it is committed, and forgotten by gbose__sqlite_tally_forget() when it

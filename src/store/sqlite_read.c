@@ -76,8 +76,9 @@ static int view_generations(struct gbose__view *view, uint32_t bandit, gbose__ge
                                             text(s, 2),
                                             (uint32_t)sqlite3_column_int64(s, 3),
                                             (uint32_t)sqlite3_column_int64(s, 4),
-                                            sqlite3_column_int(s, 5),
-                                            sqlite3_column_int64(s, 6)};
+                                            sqlite3_column_int(s, 5) & 1,
+                                            sqlite3_column_int64(s, 6),
+                                            sqlite3_column_int(s, 5) >> 1 & 1};
 
         rc = gbose__sum_generation(&row) == sqlite3_column_int64(s, 7) ? visit(context, &row)
                                                                        : damaged("a generation's row", err);
@@ -132,7 +133,7 @@ static int read_case(sqlite3_stmt *s, struct gbose__event_row *event, struct gbo
 
     *event = (struct gbose__event_row){
         .bandit = (uint32_t)(key >> 40),
-        .number = gbose__sqlite_number(key),
+        .number = gbose__row_number(key),
         .name = text(s, 1),
         .time = sqlite3_column_int64(s, 2),
         .deadline = sqlite3_column_int64(s, 3),
@@ -157,7 +158,7 @@ static int read_case(sqlite3_stmt *s, struct gbose__event_row *event, struct gbo
     if (sqlite3_column_type(s, 13) == SQLITE_NULL)
         return GBOSE_OK;
     *outcome = (struct gbose__outcome_row){(uint32_t)(closed >> 40),
-                                           gbose__sqlite_number(closed),
+                                           gbose__row_number(closed),
                                            event->number,
                                            sqlite3_column_double(s, 14),
                                            (enum gbose__why)sqlite3_column_int(s, 15),
@@ -171,7 +172,7 @@ static int read_case(sqlite3_stmt *s, struct gbose__event_row *event, struct gbo
 static int add_rewards(struct gbose__view *view, struct gbose__case *it, gbose_error *err)
 {
     struct sqlite_view *v = (struct sqlite_view *)view;
-    int64_t key = gbose__sqlite_key(it->event->bandit, it->event->number);
+    int64_t key = gbose__row_key(it->event->bandit, it->event->number);
     sqlite3_stmt *s = gbose__sqlite_statement(
         &v->c, REWARDS, "SELECT id, value, time, late, sum FROM reward WHERE event = ?1 ORDER BY number");
     int rc = 0, step = SQLITE_ERROR;
@@ -255,7 +256,7 @@ static int view_event(struct gbose__view *view, uint32_t bandit, uint64_t number
         s = gbose__sqlite_statement(c, EVENT,
                                     "SELECT " EVENT_COLUMNS
                                     " FROM event e LEFT JOIN outcome o ON o.event = e.key WHERE e.key = ?1");
-        sqlite3_bind_int64(s, 1, gbose__sqlite_key(bandit, number));
+        sqlite3_bind_int64(s, 1, gbose__row_key(bandit, number));
     }
     rc = show(view, s, 1, visit, context, &shown, err);
     return rc || shown ? rc : gbose__fail(err, GBOSE__EABSENT, "there is no such event");
@@ -271,8 +272,8 @@ static int view_outcomes(struct gbose__view *view, uint32_t bandit, uint64_t aft
         "ORDER BY o.key LIMIT ?3");
     size_t shown = 0;
 
-    sqlite3_bind_int64(s, 1, gbose__sqlite_key(bandit, after));
-    sqlite3_bind_int64(s, 2, gbose__sqlite_key(bandit, upto > GBOSE__MAX_NUMBER ? GBOSE__MAX_NUMBER : upto));
+    sqlite3_bind_int64(s, 1, gbose__row_key(bandit, after));
+    sqlite3_bind_int64(s, 2, gbose__row_key(bandit, upto > GBOSE__MAX_NUMBER ? GBOSE__MAX_NUMBER : upto));
     sqlite3_bind_int64(s, 3, (int64_t)most);
     return show(view, s, 0, visit, context, &shown, err);
 }
@@ -291,8 +292,8 @@ static int view_events(struct gbose__view *view, uint32_t bandit, uint64_t from,
                                          "WHERE e.key >= ?1 AND e.key <= ?2 ORDER BY e.key LIMIT ?3");
     size_t shown = 0;
 
-    sqlite3_bind_int64(s, 1, gbose__sqlite_key(bandit, from > GBOSE__MAX_NUMBER ? GBOSE__MAX_NUMBER : from));
-    sqlite3_bind_int64(s, 2, gbose__sqlite_key(bandit, newest ? 0 : GBOSE__MAX_NUMBER));
+    sqlite3_bind_int64(s, 1, gbose__row_key(bandit, from > GBOSE__MAX_NUMBER ? GBOSE__MAX_NUMBER : from));
+    sqlite3_bind_int64(s, 2, gbose__row_key(bandit, newest ? 0 : GBOSE__MAX_NUMBER));
     sqlite3_bind_int64(s, 3, (int64_t)most);
     return show(view, s, 1, visit, context, &shown, err);
 }
@@ -350,7 +351,7 @@ int gbose__sqlite_view(struct gbose__view **out, const char *path, gbose_error *
         return rc;
     }
     v->base = (struct gbose__view){view_close,    view_bandits, view_generations, view_snapshot, view_event,
-                                   view_outcomes, view_events,  view_counts,      view_keys};
+                                   view_outcomes, view_events,  view_counts,      view_keys,     NULL};
     *out = &v->base;
     return GBOSE_OK;
 }

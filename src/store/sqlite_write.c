@@ -48,6 +48,8 @@ int gbose__sqlite_apply_one(struct gbose__sqlite *c, struct gbose__change *chang
         [GBOSE__DROP_BANDIT] = gbose__sqlite_drop_bandit,
         [GBOSE__ADD_GENERATION] = gbose__sqlite_add_generation,
         [GBOSE__SET_READY] = gbose__sqlite_set_ready,
+        [GBOSE__WANT_GENERATION] = gbose__sqlite_want_generation,
+        [GBOSE__LEASE_NUMBERS] = gbose__sqlite_lease_numbers,
         [GBOSE__DROP_GENERATION] = gbose__sqlite_drop_generation,
         [GBOSE__ADD_SNAPSHOT] = gbose__sqlite_add_snapshot,
         [GBOSE__ADD_EVENT] = gbose__sqlite_add_event,

@@ -44,6 +44,9 @@ enum {
     DELETE_OUTCOME,
     DROP_ALL_SNAPSHOTS,
     DELETE_PENDING_EVENT,
+    READ_BANDIT,
+    WANT_NONE,
+    WANT_GENERATION,
     N_STATEMENTS
 };
 _Static_assert(N_STATEMENTS <= GBOSE__SQLITE_STATEMENTS, "more statements than places");
@@ -66,11 +69,11 @@ int gbose__sqlite_first(struct gbose__sqlite *c, sqlite3_stmt *s, int64_t *out, 
 typedef int gbose__sqlite_change(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err);
 /* sqlite_bandit.c */
 gbose__sqlite_change gbose__sqlite_put_bandit, gbose__sqlite_drop_bandit, gbose__sqlite_add_generation,
-    gbose__sqlite_drop_generation, gbose__sqlite_set_ready, gbose__sqlite_add_snapshot, gbose__sqlite_add_key,
-    gbose__sqlite_drop_key;
+    gbose__sqlite_drop_generation, gbose__sqlite_set_ready, gbose__sqlite_want_generation,
+    gbose__sqlite_add_snapshot, gbose__sqlite_add_key, gbose__sqlite_drop_key;
 /* sqlite_event.c */
 gbose__sqlite_change gbose__sqlite_add_event, gbose__sqlite_add_reward, gbose__sqlite_activate_event,
-    gbose__sqlite_close_due;
+    gbose__sqlite_close_due, gbose__sqlite_lease_numbers;
 /* sqlite_erase.c */
 gbose__sqlite_change gbose__sqlite_erase_unit, gbose__sqlite_retain;
 

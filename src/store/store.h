@@ -1,6 +1,7 @@
 /* A store: everything that the service must not lose.
  *
- * This header is the contract; sqlite.c keeps it, and a store for several servers would keep the same one.
+ * This header is the contract. sqlite.c keeps it for one process, postgres.c for many that work on the same
+ * store at once; what they need beside is in struct gbose__fleet.
  *
  * What is in a store. A *bandit* has settings and numbered *generations* (a spec, a schema, snapshots of
  * what was learned). A decision is an *event*: never changed once written, named by its bandit and its
@@ -31,6 +32,8 @@ enum {
     GBOSE__ECORRUPT = -122, /* bytes are not those that were written */
     GBOSE__EBUSY = -123,    /* another process works on this store */
     GBOSE__EABSENT = -124,  /* there is no such thing */
+    GBOSE__EAWAY = -125,    /* the database cannot be reached; nothing was changed, and it may be back soon */
+    GBOSE__EDOUBT = -126,   /* it went away while it committed: see settle() of struct gbose__fleet */
 };
 
 #define GBOSE__MAX_NUMBER ((UINT64_C(1) << 40) - 1) /* decisions of a bandit */
@@ -64,6 +67,7 @@ struct gbose__generation_row {
     uint32_t dim, n_round;
     int ready; /* 0: it is still learning the log */
     int64_t created;
+    int wanted; /* it is to be activated when it has learned what there is */
 };
 
 /* What a generation knew after `learned` outcomes. */
@@ -121,14 +125,16 @@ struct gbose__key_row {
  * ---------------------------------------------------------------------------------------------- */
 
 enum gbose__change_kind {
-    GBOSE__PUT_BANDIT =
-        1, /* bandit: a new one if id is 0 (it is set), else its settings and active generation */
-    GBOSE__DROP_BANDIT, /* bandit.id and all that belongs to it */
+    GBOSE__PUT_BANDIT = 1, /* bandit: a new one if id is 0 (it is set), else its settings (NULL: as they
+                              are) and its active generation (0: as it is) */
+    GBOSE__DROP_BANDIT,    /* bandit.id and all that belongs to it */
     GBOSE__ADD_GENERATION, /* generation; bandit 0 is the one of the PUT_BANDIT before it in the group. CONFLICT: its number
                               is taken */
-    GBOSE__SET_READY, /* bandit and number of generation */
+    GBOSE__SET_READY,       /* bandit and number of generation; it is not wanted any more */
+    GBOSE__WANT_GENERATION, /* the same: it is wanted, and no other one of the bandit. Number 0: none is */
     GBOSE__DROP_GENERATION,
     GBOSE__ADD_SNAPSHOT,   /* snapshot; earlier ones of the generation go, but those to be kept */
+    GBOSE__LEASE_NUMBERS,  /* lease; bandit 0 as above */
     GBOSE__ADD_EVENT,      /* event */
     GBOSE__ADD_REWARD,     /* reward of an event, see struct gbose__reward_change */
     GBOSE__ACTIVATE_EVENT, /* the same, without the reward */
@@ -172,6 +178,13 @@ struct gbose__close_change {
     int64_t next;  /* set: the earliest deadline of those that are pending; INT64_MAX: there are none */
 };
 
+/* Decision numbers that nobody else is given, ever: first, first + 1, ... */
+struct gbose__lease_change {
+    uint32_t bandit;
+    uint64_t n;
+    uint64_t first; /* set */
+};
+
 struct gbose__erase_change {
     uint32_t bandit;
     const void *unit; /* of ERASE_UNIT */
@@ -191,6 +204,7 @@ struct gbose__change {
         struct gbose__event_row event; /* number is set if the result is REPEATED or CONFLICT */
         struct gbose__reward_change reward;
         struct gbose__close_change close;
+        struct gbose__lease_change lease;
         struct gbose__erase_change erase;
         struct gbose__key_row key;
     } of;
@@ -221,6 +235,12 @@ typedef int gbose__bandit_visit(void *context, const struct gbose__bandit_row *r
 typedef int gbose__generation_visit(void *context, const struct gbose__generation_row *row);
 typedef int gbose__snapshot_visit(void *context, const struct gbose__snapshot_row *row);
 typedef int gbose__case_visit(void *context, const struct gbose__case *it);
+struct gbose__server_row {
+    uint32_t stream;
+    const char *name, *report;
+    int64_t started, silent; /* when it started; milliseconds since it was last heard */
+};
+typedef int gbose__server_visit(void *context, const struct gbose__server_row *row);
 typedef int gbose__key_visit(void *context, const struct gbose__key_row *row);
 
 struct gbose__store {
@@ -231,6 +251,7 @@ struct gbose__store {
     int (*backup)(struct gbose__store *store, const char *path, gbose_error *err);
     /* 32 random bytes, made with the store: keys of its hashes. Never leave the process. */
     const unsigned char *secret;
+    const struct gbose__fleet *fleet; /* NULL: only one process works on it at a time */
 };
 
 struct gbose__view {
@@ -253,7 +274,50 @@ struct gbose__view {
                   gbose__case_visit *visit, void *context, gbose_error *err);
     int (*counts)(struct gbose__view *view, uint32_t bandit, struct gbose__counts *out, gbose_error *err);
     int (*keys)(struct gbose__view *view, gbose__key_visit *visit, void *context, gbose_error *err);
+    /* Servers that work on the store, in the order of their streams. NULL where there is only one. */
+    int (*servers)(struct gbose__view *view, gbose__server_visit *visit, void *context, gbose_error *err);
 };
+
+/* ---- many servers
+ * ----------------------------------------------------------------------------------------- */
+
+/* What is new about a bandit. */
+struct gbose__news_row {
+    uint32_t bandit;
+    uint64_t outcomes;   /* the number of the last one */
+    int64_t due;         /* the earliest deadline of a pending event; INT64_MAX: there is none */
+    uint32_t generation; /* of which there is a published model (0: none), after `learned` outcomes */
+    uint64_t learned;
+};
+typedef int gbose__news_visit(void *context, const struct gbose__news_row *row);
+
+/* What servers on one store do to work as one. All of it is called by one thread of a server, its trainer's,
+ * but settle(), which is the writer's. */
+struct gbose__fleet {
+    /* Say that this server lives; often, since it is forgotten after GBOSE__FORGOTTEN. The first time it
+     * leases a stream number, which no server that lives has. `report` is JSON for people. */
+    int (*beat)(struct gbose__store *store, const char *name, const char *report, uint32_t *stream,
+                gbose_error *err);
+    /* Is this server the one that trains the bandit and closes its events? It tries to become it. *leads
+     * is 0 or 1. */
+    int (*lead)(struct gbose__store *store, uint32_t bandit, int *leads, gbose_error *err);
+    /* Show others what was learned, and tell them. An older model than the published one is ignored, and
+     * so is one of a generation that is not there. */
+    int (*publish)(struct gbose__store *store, const struct gbose__snapshot_row *row, gbose_error *err);
+    /* The published model of a generation. GBOSE__EABSENT. */
+    int (*published)(struct gbose__store *store, uint32_t bandit, uint32_t generation,
+                     gbose__snapshot_visit *visit, void *context, gbose_error *err);
+    /* What is new; *version changes with every change to bandits, generations and keys. */
+    int (*news)(struct gbose__store *store, uint64_t *version, gbose__news_visit *visit, void *context,
+                gbose_error *err);
+    /* Has somebody published something? Does not wait. */
+    int (*told)(struct gbose__store *store);
+    /* Make room for the days to come, and let go of days that nothing is left of. */
+    int (*tend)(struct gbose__store *store, gbose_error *err);
+    /* After GBOSE__EDOUBT: did that group happen? GBOSE_OK with *happened, or GBOSE__EAWAY: not known yet. */
+    int (*settle)(struct gbose__store *store, int *happened, gbose_error *err);
+};
+#define GBOSE__FORGOTTEN 15000 /* milliseconds */
 
 /* ---- constructors
  * ----------------------------------------------------------------------------------------- */
@@ -263,5 +327,19 @@ struct gbose__view {
  * opened whoever has it, for reading, backups, and changes to keys alone. A file that is damaged, or of a
  * newer version, is refused with a sentence. */
 int gbose__sqlite_open(struct gbose__store **out, const char *dir, int create, int beside, gbose_error *err);
+
+/* A store in the schema `gbose` of a PostgreSQL database, by any connection string of libpq that begins with
+ * postgresql:// or postgres://. With `create` the schema is made if it is not there. One of an older version
+ * is refused (gbose__postgres_migrate() brings it up to date), and one of a newer version too. */
+int gbose__postgres_open(struct gbose__store **out, const char *url, int create, int beside,
+                         gbose_error *err);
+/* Bring the schema to the present version; `make`: also from nothing. *from and *to are set. */
+int gbose__postgres_migrate(const char *url, int make, int *from, int *to, gbose_error *err);
+
+/* Either, by the look of the name; GBOSE_EINVAL if this program was built without the kind. */
+int gbose__store_open(struct gbose__store **out, const char *where, int create, int beside, gbose_error *err);
+int gbose__store_is_postgres(const char *where);
+/* The name without its password, for people. */
+void gbose__store_name(char *out, size_t size, const char *where);
 
 #endif

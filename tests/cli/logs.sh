@@ -59,6 +59,18 @@ tail -2000 a.jsonl >second.jsonl
 "$gbose" learn second.jsonl --from half.state --out both.state | grep -q "has learned 4000 rewards" || fail "learn --from"
 "$gbose" learn first.jsonl second.jsonl --learner gbose --out two.state >/dev/null
 cmp whole.state two.state || fail "two logs are not learned as one"
+
+# Two that learned apart, merged.
+"$gbose" learn second.jsonl --learner gbose --out other.state >/dev/null
+"$gbose" merge half.state other.state --out merged.state | grep -q "knows 4000 rewards of 2 states" || fail "merge"
+"$gbose" evaluate a.jsonl --policy uniform greedy:merged.state | grep -q "greedy:merged.state is better than uniform" || fail "merge: greedy"
+expect_error 2 "counted twice" "$gbose" merge merged.state half.state --out x.state
+expect_error 2 "counted twice" "$gbose" merge half.state half.state --out x.state
+"$gbose" learn second.jsonl --learner lin-ts --out lin.state >/dev/null
+expect_error 2 "only learners of the same spec" "$gbose" merge half.state lin.state --out x.state
+expect_error 2 "give two states" "$gbose" merge half.state --out x.state
+expect_error 2 "\-\-out is missing" "$gbose" merge half.state other.state
+[[ ! -e x.state ]] || fail "a refused merge left a file"
 "$gbose" evaluate a.jsonl --policy uniform greedy:whole.state state:whole.state | grep -q "greedy:whole.state is better than uniform" || fail "greedy"
 "$gbose" evaluate a.jsonl --policy logged --learner gbose-auto --replay 0.05 | grep -q "learned from .* of 4000 rounds" || fail "replay"
 expect_error 2 "take a smaller number" "$gbose" evaluate a.jsonl --policy logged --learner gbose-auto --replay 0.9

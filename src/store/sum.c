@@ -1,7 +1,8 @@
 /* Checksums of rows. They are over what a row says, field by field, and so do not depend on how it is laid
  * out. */
-#include "store/sqlite_inner.h"
+#include "store/sum.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/bytes.h"
@@ -83,7 +84,7 @@ int64_t gbose__sum_event(const struct gbose__event_row *row)
 {
     struct gbose__sum sum = {4};
 
-    gbose__sum_word(&sum, (uint64_t)gbose__sqlite_key(row->bandit, row->number));
+    gbose__sum_word(&sum, (uint64_t)gbose__row_key(row->bandit, row->number));
     gbose__sum_text(&sum, row->name);
     gbose__sum_word(&sum, (uint64_t)row->time);
     gbose__sum_word(&sum, (uint64_t)row->deadline);
@@ -114,7 +115,7 @@ int64_t gbose__sum_outcome(const struct gbose__outcome_row *row)
 {
     struct gbose__sum sum = {6};
 
-    gbose__sum_word(&sum, (uint64_t)gbose__sqlite_key(row->bandit, row->number));
+    gbose__sum_word(&sum, (uint64_t)gbose__row_key(row->bandit, row->number));
     gbose__sum_word(&sum, row->event);
     gbose__sum_double(&sum, row->reward);
     gbose__sum_word(&sum, row->why);
@@ -145,4 +146,19 @@ int64_t gbose__sum_counts(uint32_t bandit, const struct gbose__counts *row)
     for (size_t i = 0; i < sizeof word / sizeof *word; i++)
         gbose__sum_word(&sum, word[i]);
     return (int64_t)sum.value;
+}
+
+void gbose__aggregate_add(struct gbose__aggregated *all, double reward)
+{
+    if (!all->n++ || all->how == GBOSE__LAST)
+        all->value = reward;
+    else if (all->how == GBOSE__SUM || all->how == GBOSE__MEAN)
+        all->value += reward;
+    else if (all->how == GBOSE__MAX)
+        all->value = fmax(all->value, reward);
+}
+
+double gbose__aggregate_value(const struct gbose__aggregated *all)
+{
+    return all->how == GBOSE__MEAN ? all->value / (double)all->n : all->value;
 }

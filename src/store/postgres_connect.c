@@ -1,0 +1,319 @@
+/* Connections to PostgreSQL.
+ *
+ * Nothing here waits without end: a network that swallows everything looks like a database that is slow, so
+ * an answer that does not come within the patience of a connection closes it. */
+#include "store/postgres_inner.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/error.h"
+
+#define SEEK_EVERY 300 /* milliseconds between two attempts to reach a database that is away */
+
+/* What every session has. Plans must not depend on what a table looked like when it was young, so they go by
+ * indices always; a session that is left in the middle of a transaction is ended by the database. */
+static const char settings[] = "SET search_path = gbose; SET client_min_messages = error; SET enable_seqscan "
+                               "= off; SET enable_hashjoin = off;"
+                               "SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = "
+                               "force_generic_plan; SET bytea_output = hex;"
+                               "SET statement_timeout = '30s'; SET lock_timeout = '10s'; SET "
+                               "idle_in_transaction_session_timeout = '10s';"
+                               "SET default_transaction_isolation = 'read committed'";
+
+int64_t gbose__pg_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- errors ---- */
+
+/* Messages of libpq have line ends, which a line of a log must not have. */
+static void one_line(char *to, size_t size, const char *from)
+{
+    size_t n = 0;
+
+    for (; *from && n + 1 < size; from++)
+        to[n++] = *from == '\n' || *from == '\t' ? ' ' : *from;
+    while (n && to[n - 1] == ' ')
+        n--;
+    to[n] = 0;
+}
+
+static int away(struct gbose__pg *c, const char *why, gbose_error *err)
+{
+    char text[300];
+
+    one_line(text, sizeof text, why);
+    gbose__pg_disconnect(c);
+    return gbose__fail(err, GBOSE__EAWAY, "the database cannot be reached: %.300s", text);
+}
+
+/* What the failure of a statement means. Classes of SQLSTATE: 08 connection, 53 resources, 57 somebody
+ * intervened, 58 the system; 25006 is a standby that has taken the place of the server we had. */
+static int refused(struct gbose__pg *c, const PGresult *r, gbose_error *err)
+{
+    const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
+    char text[300];
+
+    if (!state || PQstatus(c->conn) != CONNECTION_OK || !strncmp(state, "08", 2) ||
+        !strncmp(state, "53", 2) || !strncmp(state, "57", 2) || !strncmp(state, "58", 2) ||
+        !strcmp(state, "25006"))
+        return away(c, r && state ? PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY) : PQerrorMessage(c->conn),
+                    err);
+    one_line(text, sizeof text, PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY));
+    if (!strcmp(state, "40001") || !strcmp(state, "40P01") || !strcmp(state, "55P03") ||
+        !strcmp(state, "23514"))
+        return gbose__fail(err, GBOSE__PG_AGAIN, "cannot write to the store: %.300s", text);
+    if (!strncmp(state, "XX", 2))
+        return gbose__fail(err, GBOSE__ECORRUPT, "the database is damaged: %.300s", text);
+    return gbose__fail(err, GBOSE__ESTORE, "cannot write to the store: %.300s (%s)", text, state);
+}
+
+int gbose__pg_damaged(const char *what, gbose_error *err)
+{
+    return gbose__fail(err, GBOSE__ECORRUPT, "the store is damaged: %s does not match its checksum", what);
+}
+
+/* ---- waiting ---- */
+
+/* Wait until the socket can be read (or also written to). 0, or -1: time is up, or it is broken. */
+static int wait_for(PGconn *conn, short events, int64_t until)
+{
+    struct pollfd p = {PQsocket(conn), events, 0};
+    int64_t left = until - gbose__pg_clock();
+    int n;
+
+    if (p.fd < 0 || left <= 0)
+        return -1;
+    n = poll(&p, 1, (int)left);
+    return n > 0 || (n < 0 && errno == EINTR) ? 0 : -1;
+}
+
+/* Send what is queued and wait for the next result. *out is NULL when there is none left. 0, or -1. */
+static int next_result(PGconn *conn, PGresult **out, int64_t until)
+{
+    int flush = PQflush(conn);
+
+    *out = NULL;
+    while (flush > 0 || PQisBusy(conn)) {
+        if (flush < 0 || wait_for(conn, flush > 0 ? POLLIN | POLLOUT : POLLIN, until) ||
+            !PQconsumeInput(conn))
+            return -1;
+        flush = PQflush(conn);
+    }
+    if (flush < 0)
+        return -1;
+    *out = PQgetResult(conn);
+    return 0;
+}
+
+/* Take all results of what was sent; *out is the last one, or the first that failed. 0, or -1: the
+ * connection does not answer. */
+static int last_result(PGconn *conn, PGresult **out, int64_t until)
+{
+    PGresult *r;
+
+    *out = NULL;
+    for (;;) {
+        ExecStatusType was = *out ? PQresultStatus(*out) : PGRES_COMMAND_OK;
+
+        if (next_result(conn, &r, until))
+            return -1;
+        if (!r)
+            return 0;
+        if (was == PGRES_FATAL_ERROR) {
+            PQclear(r);
+            continue;
+        }
+        PQclear(*out);
+        *out = r;
+        if (PQresultStatus(r) == PGRES_COPY_IN)
+            return 0;
+    }
+}
+
+static int finish(struct gbose__pg *c, PGresult **out, gbose_error *err)
+{
+    PGresult *r;
+    int rc = GBOSE_OK;
+
+    if (last_result(c->conn, &r, gbose__pg_clock() + c->home->patience)) {
+        PQclear(r);
+        return away(c, PQstatus(c->conn) == CONNECTION_OK ? "it does not answer" : PQerrorMessage(c->conn),
+                    err);
+    }
+    if (!r || (PQresultStatus(r) != PGRES_COMMAND_OK && PQresultStatus(r) != PGRES_TUPLES_OK &&
+               PQresultStatus(r) != PGRES_COPY_IN))
+        rc = refused(c, r, err);
+    if (rc || !out)
+        PQclear(r);
+    else
+        *out = r;
+    return rc;
+}
+
+/* ---- connecting ---- */
+
+static int open_connection(struct gbose__pg *c, gbose_error *err)
+{
+    /* Options of the URL come last, and win. */
+    static const char *const names[] = {
+        "application_name", "connect_timeout",  "keepalives_idle", "keepalives_interval",
+        "keepalives_count", "tcp_user_timeout", "dbname",          NULL};
+    const char *const values[] = {"gbose", "3", "5", "2", "3", "10000", c->home->url, NULL};
+    PGresult *r;
+    int rc;
+
+    c->n_prepared = 0;
+    c->conn = PQconnectStartParams(names, values, 1);
+    if (!c->conn)
+        return gbose__no_memory(err);
+    for (int64_t until = gbose__pg_clock() + (c->home->patience < 3000 ? c->home->patience : 3000);;) {
+        PostgresPollingStatusType step =
+            PQstatus(c->conn) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PQconnectPoll(c->conn);
+
+        if (step == PGRES_POLLING_OK)
+            break;
+        if (step == PGRES_POLLING_FAILED)
+            return away(c, PQerrorMessage(c->conn), err);
+        if (wait_for(c->conn, step == PGRES_POLLING_READING ? POLLIN : POLLOUT, until))
+            return away(c, "it does not answer", err);
+    }
+    PQsetnonblocking(c->conn, 1);
+    rc = gbose__pg_exec(c, settings, NULL, err);
+    if (rc || !c->seeks)
+        return rc;
+    /* What writes must not land on a standby. */
+    rc = gbose__pg_exec(c, "SELECT pg_is_in_recovery()", &r, err);
+    if (rc)
+        return rc;
+    if (strcmp(PQgetvalue(r, 0, 0), "f"))
+        rc = away(c, "it is a standby, which takes no writes", err);
+    PQclear(r);
+    return rc;
+}
+
+int gbose__pg_connect(struct gbose__pg *c, gbose_error *err)
+{
+    int64_t now;
+    int rc;
+
+    if (c->conn && PQstatus(c->conn) == CONNECTION_OK)
+        return GBOSE_OK;
+    gbose__pg_disconnect(c);
+    if (atomic_load(&c->home->away) && !c->seeks)
+        return gbose__fail(err, GBOSE__EAWAY, "the database cannot be reached");
+    now = gbose__pg_clock();
+    if (c->sought && now - c->sought < SEEK_EVERY)
+        return gbose__fail(err, GBOSE__EAWAY, "the database cannot be reached");
+    rc = open_connection(c, err);
+    if (rc)
+        gbose__pg_disconnect(c);
+    c->sought = rc ? gbose__pg_clock() : 0;
+    return rc;
+}
+
+void gbose__pg_disconnect(struct gbose__pg *c)
+{
+    PQfinish(c->conn);
+    c->conn = NULL;
+    c->n_prepared = 0;
+}
+
+/* ---- statements ---- */
+
+static int prepare(struct gbose__pg *c, const char *sql, int *place, gbose_error *err)
+{
+    char name[12];
+    int rc, i = 0;
+
+    while (i < c->n_prepared && c->prepared[i] != sql)
+        i++;
+    *place = i;
+    if (i < c->n_prepared)
+        return GBOSE_OK;
+    if (i == GBOSE__PG_STATEMENTS)
+        return gbose__fail(err, GBOSE__ESTORE, "the store has more statements than places");
+    snprintf(name, sizeof name, "s%d", i);
+    if (!PQsendPrepare(c->conn, name, sql, 0, NULL))
+        return away(c, PQerrorMessage(c->conn), err);
+    rc = finish(c, NULL, err);
+    if (rc)
+        return rc;
+    c->prepared[c->n_prepared++] = sql;
+    return GBOSE_OK;
+}
+
+int gbose__pg_query(struct gbose__pg *c, const char *sql, const struct gbose__pg_args *args, PGresult **out,
+                    gbose_error *err)
+{
+    char name[12];
+    int rc = gbose__pg_connect(c, err), place = 0;
+
+    if (!rc)
+        rc = prepare(c, sql, &place, err);
+    if (rc)
+        return rc;
+    snprintf(name, sizeof name, "s%d", place);
+    if (!PQsendQueryPrepared(c->conn, name, args ? args->n : 0, args ? args->value : NULL,
+                             args ? args->length : NULL, args ? args->format : NULL, 1))
+        return away(c, PQerrorMessage(c->conn), err);
+    return finish(c, out, err);
+}
+
+int gbose__pg_query_ints(struct gbose__pg *c, const char *sql, int n, const int64_t *numbers, PGresult **out,
+                         gbose_error *err)
+{
+    struct gbose__pg_args args = {0};
+
+    for (int i = 0; i < n; i++)
+        gbose__pg_arg_int(&args, numbers[i]);
+    return gbose__pg_query(c, sql, &args, out, err);
+}
+
+int gbose__pg_exec(struct gbose__pg *c, const char *sql, PGresult **out, gbose_error *err)
+{
+    if (!c->conn)
+        return gbose__fail(err, GBOSE__EAWAY, "the database cannot be reached");
+    if (!PQsendQuery(c->conn, sql))
+        return away(c, PQerrorMessage(c->conn), err);
+    return finish(c, out, err);
+}
+
+int gbose__pg_copy(struct gbose__pg *c, const char *sql, const struct gbose__pg_bytes *rows, gbose_error *err)
+{
+    static const char head[19] = "PGCOPY\n\377\r\n", tail[2] = "\377\377";
+    const struct {
+        const char *at;
+        size_t size;
+    } part[] = {{head, sizeof head}, {rows->at, rows->size}, {tail, sizeof tail}};
+    int64_t until = gbose__pg_clock() + c->home->patience;
+    int rc;
+
+    if (rows->bad)
+        return gbose__no_memory(err);
+    rc = gbose__pg_exec(c, sql, NULL, err);
+    for (size_t i = 0; i < sizeof part / sizeof *part && !rc; i++)
+        for (size_t at = 0, n; at < part[i].size && !rc; at += n) {
+            int sent;
+
+            n = part[i].size - at < 1 << 16 ? part[i].size - at : 1 << 16;
+            while (!(sent = PQputCopyData(c->conn, part[i].at + at, (int)n)))
+                if (wait_for(c->conn, POLLOUT | POLLIN, until) || !PQconsumeInput(c->conn))
+                    break;
+            if (sent != 1)
+                rc = away(c, PQerrorMessage(c->conn), err);
+        }
+    if (rc)
+        return rc;
+    if (PQputCopyEnd(c->conn, NULL) < 0)
+        return away(c, PQerrorMessage(c->conn), err);
+    return finish(c, NULL, err);
+}

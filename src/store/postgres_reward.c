@@ -1,0 +1,567 @@
+/* Rewards, activation and closing in the PostgreSQL store.
+ *
+ * An event that is open has a row in `pending`. Whoever rewards, activates or closes it locks that row first, so
+ * that a reward is either part of the outcome or says that it came late, whichever servers they come to. What
+ * the changes of a group mean for each other is worked out in memory, in their order. */
+#include "store/postgres_event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+
+/* An event that changes refer to. */
+struct touched {
+    int64_t key;
+    int there, closed; /* it is in the store; it has an outcome */
+    int32_t day;
+    int64_t deadline;
+    int deferred, activated;
+};
+
+/* A change on its way. */
+struct step {
+    struct gbose__change *change;
+    struct touched *event;
+    int there, was_late, writes; /* a reward of that id is in the store; it was late; this one will be */
+    double was;
+    struct step *earlier; /* that writes a reward of the same event */
+};
+
+/* An event that is to be closed. */
+struct closing {
+    struct touched event;
+    int64_t now;
+    struct gbose__aggregated rewards;
+    double default_reward;
+    struct gbose__outcome_row row;
+};
+
+struct closings {
+    struct closing *at;
+    size_t n, capacity;
+};
+
+static int add_closing(struct closings *all, const struct touched *event, int64_t now,
+                       enum gbose__aggregate how, double default_reward, gbose_error *err)
+{
+    if (all->n == all->capacity) {
+        size_t capacity = 2 * all->capacity + 64;
+        void *more = realloc(all->at, capacity * sizeof *all->at);
+
+        if (!more)
+            return gbose__no_memory(err);
+        all->at = more;
+        all->capacity = capacity;
+    }
+    all->at[all->n++] = (struct closing){
+        .event = *event, .now = now, .rewards = {.how = how}, .default_reward = default_reward};
+    return GBOSE_OK;
+}
+
+/* ---- closing ---- */
+
+/* Read the rewards that came in time. */
+static int gather(struct gbose__pg_group *g, struct closings *all, gbose_error *err)
+{
+    struct gbose__pg_bytes day = {0}, event = {0};
+    struct gbose__pg_args args = {0};
+    PGresult *r = NULL;
+    int rc;
+
+    for (size_t i = 0; i < all->n; i++) {
+        gbose__pg_add_int(&day, all->at[i].event.day);
+        gbose__pg_add_int(&event, all->at[i].event.key);
+    }
+    gbose__pg_arg_text(&args, gbose__pg_close(&day));
+    gbose__pg_arg_text(&args, gbose__pg_close(&event));
+    rc = day.bad || event.bad
+             ? gbose__no_memory(err)
+             : gbose__pg_query(
+                   g->c,
+                   "SELECT t.ord, r.value FROM unnest($1::int4[], $2::int8[]) WITH ORDINALITY AS t(d, e, ord)"
+                   " JOIN reward r ON r.day = t.d AND r.event = t.e WHERE NOT r.late ORDER BY r.number",
+                   &args, &r, err);
+    for (int i = 0; !rc && i < PQntuples(r); i++)
+        gbose__aggregate_add(&all->at[gbose__pg_int(r, i, 0) - 1].rewards, gbose__pg_double(r, i, 1));
+    PQclear(r);
+    gbose__pg_clear(&day);
+    gbose__pg_clear(&event);
+    return rc;
+}
+
+/* Number the outcomes. The lock of the bandit's row is held until the commit, so that numbers become visible in
+ * their order. */
+static int number(struct gbose__pg_group *g, struct closings *all, gbose_error *err)
+{
+    struct gbose__pg *c = g->c;
+    uint32_t done = 0; /* bandits come in the order of their ids */
+
+    for (;;) {
+        uint32_t bandit = UINT32_MAX;
+        uint64_t n = 0, last;
+        PGresult *r;
+        int rc;
+
+        for (size_t i = 0; i < all->n; i++) {
+            uint32_t of = gbose__row_bandit(all->at[i].event.key);
+
+            if (of > done && of < bandit) {
+                bandit = of;
+                n = 0;
+            }
+            n += of == bandit;
+        }
+        if (bandit == UINT32_MAX)
+            return GBOSE_OK;
+        rc = GBOSE__PG_WITH(
+            "UPDATE numbering SET outcomes = outcomes + $2::int8 WHERE bandit = $1::int4 RETURNING outcomes",
+            &r, bandit, (int64_t)n);
+        if (rc)
+            return rc;
+        if (!PQntuples(r)) {
+            PQclear(r);
+            return gbose__fail(err, GBOSE__ECORRUPT,
+                               "the store is damaged: the outcomes of a bandit have no number");
+        }
+        last = (uint64_t)gbose__pg_int(r, 0, 0) - n;
+        PQclear(r);
+        for (size_t i = 0; i < all->n; i++)
+            if (gbose__row_bandit(all->at[i].event.key) == bandit)
+                all->at[i].row.number = ++last;
+        done = bandit;
+    }
+}
+
+static void put_outcome(struct gbose__pg_bytes *rows, const struct closing *it)
+{
+    gbose__pg_row(rows, 8);
+    gbose__pg_field_int8(rows, gbose__row_key(it->row.bandit, it->row.number));
+    gbose__pg_field_int8(rows, it->event.key);
+    gbose__pg_field_int4(rows, it->event.day);
+    gbose__pg_field_double(rows, it->row.reward);
+    gbose__pg_field_int2(rows, (int16_t)it->row.why);
+    gbose__pg_field_int8(rows, it->row.time);
+    gbose__pg_field_bool(rows, it->event.activated);
+    gbose__pg_field_int8(rows, gbose__sum_outcome(&it->row));
+}
+
+/* Close events whose rows in `pending` this transaction has locked. */
+static int close_all(struct gbose__pg_group *g, struct closings *all, gbose_error *err)
+{
+    struct gbose__pg_bytes rows = {0}, keys = {0};
+    struct gbose__pg_args args = {0};
+    int rc = all->n ? gather(g, all, err) : GBOSE_OK;
+
+    if (rc || !all->n)
+        return rc;
+    rc = number(g, all, err);
+    for (size_t i = 0; i < all->n && !rc; i++) {
+        struct closing *it = &all->at[i];
+        struct gbose__pg_tally *t = gbose__pg_tally_of(g, gbose__row_bandit(it->event.key), err);
+
+        if (!t) {
+            rc = GBOSE_ENOMEM;
+            break;
+        }
+        it->row.bandit = t->bandit;
+        it->row.event = gbose__row_number(it->event.key);
+        it->row.time = it->now;
+        it->row.reward = it->rewards.n ? gbose__aggregate_value(&it->rewards) : it->default_reward;
+        it->row.why = it->event.deferred && !it->event.activated ? GBOSE__UNUSED
+                      : it->rewards.n                            ? GBOSE__REWARDED
+                                                                 : GBOSE__DEFAULTED;
+        t->count[GBOSE__PG_PENDING]--;
+        t->count[it->row.why == GBOSE__REWARDED    ? GBOSE__PG_REWARDED
+                 : it->row.why == GBOSE__DEFAULTED ? GBOSE__PG_DEFAULTED
+                                                   : GBOSE__PG_UNUSED]++;
+        put_outcome(&rows, it);
+        gbose__pg_add_int(&keys, it->event.key);
+    }
+    gbose__pg_arg_text(&args, gbose__pg_close(&keys));
+    if (!rc && keys.bad)
+        rc = gbose__no_memory(err);
+    if (!rc)
+        rc = gbose__pg_copy(g->c, "COPY outcome FROM STDIN (FORMAT binary)", &rows, err);
+    if (!rc)
+        rc = gbose__pg_query(g->c, "DELETE FROM pending WHERE key = ANY($1::int8[])", &args, NULL, err);
+    gbose__pg_clear(&rows);
+    gbose__pg_clear(&keys);
+    return rc;
+}
+
+int gbose__pg_close_due(struct gbose__pg_group *g, struct gbose__change *change, gbose_error *err)
+{
+    struct gbose__close_change *it = &change->of.close;
+    struct gbose__pg *c = g->c;
+    struct closings all = {0};
+    PGresult *r;
+    int rc = GBOSE__PG_WITH(
+        "SELECT key, deadline, day, deferred, activated FROM pending WHERE bandit = $1::int4"
+        " AND deadline <= $2::int8 ORDER BY deadline, key LIMIT $3::int8 FOR UPDATE SKIP LOCKED",
+        &r, it->bandit, it->now, (int64_t)it->most);
+
+    it->closed = 0;
+    if (rc)
+        return rc;
+    for (int i = 0; i < PQntuples(r) && !rc; i++) {
+        struct touched event = {.key = gbose__pg_int(r, i, 0),
+                                .day = (int32_t)gbose__pg_int(r, i, 2),
+                                .deferred = gbose__pg_int(r, i, 3) != 0,
+                                .activated = gbose__pg_int(r, i, 4) != 0};
+
+        rc = add_closing(&all, &event, it->now, it->aggregate, it->default_reward, err);
+    }
+    PQclear(r);
+    if (!rc)
+        rc = close_all(g, &all, err);
+    it->closed = all.n;
+    free(all.at);
+    if (!rc)
+        rc = GBOSE__PG_WITH("SELECT deadline FROM pending WHERE bandit = $1::int4 ORDER BY deadline LIMIT 1",
+                            &r, it->bandit);
+    if (rc)
+        return rc;
+    it->next = PQntuples(r) ? gbose__pg_int(r, 0, 0) : INT64_MAX;
+    PQclear(r);
+    return GBOSE_OK;
+}
+
+/* ---- which events are meant ---- */
+
+static int by_touched(const void *a, const void *b)
+{
+    int64_t x = ((const struct touched *)a)->key, y = ((const struct touched *)b)->key;
+
+    return (x > y) - (x < y);
+}
+
+/* Events that are meant by name: find their numbers. Those that are not there keep step.change with MISSING. */
+static int resolve(struct gbose__pg_group *g, struct step *steps, size_t n, gbose_error *err)
+{
+    struct gbose__pg_bytes bandit = {0}, name = {0}, at = {0};
+    struct gbose__pg_args args = {0};
+    PGresult *r = NULL;
+    int rc = GBOSE_OK;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct gbose__reward_change *it = &steps[i].change->of.reward;
+
+        if (!it->name)
+            continue;
+        steps[i].change->result = GBOSE__MISSING;
+        gbose__pg_add_int(&bandit, it->bandit);
+        gbose__pg_add_blob(&name, it->name, strlen(it->name));
+        gbose__pg_add_int(&at, (int64_t)i);
+    }
+    if (at.size) {
+        gbose__pg_arg_text(&args, gbose__pg_close(&bandit));
+        gbose__pg_arg_text(&args, gbose__pg_close(&name));
+        gbose__pg_arg_text(&args, gbose__pg_close(&at));
+        rc = bandit.bad || name.bad || at.bad
+                 ? gbose__no_memory(err)
+                 : gbose__pg_query(
+                       g->c,
+                       "SELECT t.at, n.event FROM unnest($1::int4[], $2::bytea[], $3::int8[]) AS t(b, n, at)"
+                       " JOIN named n ON n.bandit = t.b AND n.name = t.n",
+                       &args, &r, err);
+        for (int i = 0; !rc && i < PQntuples(r); i++) {
+            struct gbose__change *change = steps[gbose__pg_int(r, i, 0)].change;
+
+            change->of.reward.number = gbose__row_number(gbose__pg_int(r, i, 1));
+            change->result = GBOSE__DONE;
+        }
+        PQclear(r);
+    }
+    gbose__pg_clear(&bandit);
+    gbose__pg_clear(&name);
+    gbose__pg_clear(&at);
+    return rc;
+}
+
+static void take_row(struct touched *events, size_t n, const PGresult *r, int row, int closed)
+{
+    struct touched key = {.key = gbose__pg_int(r, row, 0)};
+    struct touched *event = bsearch(&key, events, n, sizeof *events, by_touched);
+
+    event->there = 1;
+    event->closed = closed;
+    event->day = (int32_t)gbose__pg_int(r, row, 1);
+    event->activated = gbose__pg_int(r, row, 2) != 0;
+    event->deadline = gbose__pg_int(r, row, 3);
+    event->deferred = gbose__pg_int(r, row, 4) != 0;
+}
+
+/* Lock the events that are open, in the order of keys, and look up those that are closed. */
+static int look_up(struct gbose__pg_group *g, struct touched *events, size_t n, gbose_error *err)
+{
+    struct gbose__pg_bytes keys = {0}, closed = {0};
+    struct gbose__pg_args args = {0};
+    PGresult *r;
+    int rc;
+
+    for (size_t i = 0; i < n; i++)
+        gbose__pg_add_int(&keys, events[i].key);
+    gbose__pg_arg_text(&args, gbose__pg_close(&keys));
+    rc = keys.bad ? gbose__no_memory(err)
+                  : gbose__pg_query(g->c,
+                                    "SELECT key, day, activated, deadline, deferred FROM pending"
+                                    " WHERE key = ANY($1::int8[]) ORDER BY key FOR UPDATE",
+                                    &args, &r, err);
+    if (!rc) {
+        for (int i = 0; i < PQntuples(r); i++)
+            take_row(events, n, r, i, 0);
+        PQclear(r);
+        for (size_t i = 0; i < n; i++)
+            if (!events[i].there)
+                gbose__pg_add_int(&closed, events[i].key);
+    }
+    if (!rc && (closed.size || closed.bad)) {
+        args = (struct gbose__pg_args){0};
+        gbose__pg_arg_text(&args, gbose__pg_close(&closed));
+        rc =
+            closed.bad
+                ? gbose__no_memory(err)
+                : gbose__pg_query(g->c,
+                                  "SELECT o.event, o.day, o.activated, e.deadline, e.flags & 1 FROM outcome o"
+                                  " JOIN event e ON e.day = o.day AND e.key = o.event"
+                                  " WHERE o.event = ANY($1::int8[])",
+                                  &args, &r, err);
+        for (int i = 0; !rc && i < PQntuples(r); i++)
+            take_row(events, n, r, i, 1);
+        if (!rc)
+            PQclear(r);
+    }
+    gbose__pg_clear(&keys);
+    gbose__pg_clear(&closed);
+    return rc;
+}
+
+/* ---- rewards ---- */
+
+static int is_reward(const struct step *s)
+{
+    return s->event && s->change->kind == GBOSE__ADD_REWARD && !s->change->of.reward.no_value;
+}
+
+/* Which of the rewards are in the store already? */
+static int look_up_rewards(struct gbose__pg_group *g, struct step *steps, size_t n, gbose_error *err)
+{
+    struct gbose__pg_bytes day = {0}, event = {0}, id = {0}, at = {0};
+    struct gbose__pg_args args = {0};
+    PGresult *r = NULL;
+    int rc = GBOSE_OK;
+
+    for (size_t i = 0; i < n; i++)
+        if (is_reward(&steps[i])) {
+            gbose__pg_add_int(&day, steps[i].event->day);
+            gbose__pg_add_int(&event, steps[i].event->key);
+            gbose__pg_add_blob(&id, steps[i].change->of.reward.id, strlen(steps[i].change->of.reward.id));
+            gbose__pg_add_int(&at, (int64_t)i);
+        }
+    if (at.size) {
+        gbose__pg_arg_text(&args, gbose__pg_close(&day));
+        gbose__pg_arg_text(&args, gbose__pg_close(&event));
+        gbose__pg_arg_text(&args, gbose__pg_close(&id));
+        gbose__pg_arg_text(&args, gbose__pg_close(&at));
+        rc = day.bad || event.bad || id.bad || at.bad
+                 ? gbose__no_memory(err)
+                 : gbose__pg_query(
+                       g->c,
+                       "SELECT t.at, r.value, r.late FROM unnest($1::int4[], $2::int8[], $3::bytea[], "
+                       "$4::int8[])"
+                       " AS t(d, e, i, at) JOIN reward r ON r.day = t.d AND r.event = t.e AND r.id = t.i",
+                       &args, &r, err);
+        for (int i = 0; !rc && i < PQntuples(r); i++) {
+            struct step *s = &steps[gbose__pg_int(r, i, 0)];
+
+            s->there = 1;
+            s->was = gbose__pg_double(r, i, 1);
+            s->was_late = gbose__pg_int(r, i, 2) != 0;
+        }
+        PQclear(r);
+    }
+    gbose__pg_clear(&day);
+    gbose__pg_clear(&event);
+    gbose__pg_clear(&id);
+    gbose__pg_clear(&at);
+    return rc;
+}
+
+/* One change, after those before it. */
+static int take_step(struct step *s, struct step *before, struct closings *closings, gbose_error *err)
+{
+    struct gbose__reward_change *it = &s->change->of.reward;
+    struct touched *event = s->event;
+    int closed = event->closed;
+
+    it->closed = 0;
+    it->late = closed || it->now > event->deadline;
+    if (s->change->kind == GBOSE__ACTIVATE_EVENT) {
+        if (!event->deferred || event->activated)
+            s->change->result = GBOSE__REPEATED;
+        else if (!it->late)
+            event->activated = s->writes = 1;
+        return GBOSE_OK;
+    }
+    if (!it->no_value) {
+        for (; before && !s->there; before = before->earlier) /* has this group brought it before? */
+            if (!strcmp(before->change->of.reward.id, it->id)) {
+                s->there = 1;
+                s->was = before->change->of.reward.value;
+                s->was_late = before->change->of.reward.late;
+            }
+        s->writes = !s->there;
+        if (s->there) {
+            s->change->result = s->was == it->value ? GBOSE__REPEATED : GBOSE__CONFLICT;
+            it->late = s->was_late;
+        }
+    }
+    if (!it->final || closed || s->change->result == GBOSE__CONFLICT)
+        return GBOSE_OK;
+    it->closed = event->closed = 1;
+    return add_closing(closings, event, it->now, it->aggregate, it->default_reward, err);
+}
+
+/* Write the rewards, in their order: that of events with several is the order of their numbers. */
+static int write_rewards(struct gbose__pg_group *g, const struct step *steps, size_t n, gbose_error *err)
+{
+    struct gbose__pg_bytes column[7] = {{0}};
+    struct gbose__pg_args args = {0};
+    PGresult *r = NULL;
+    size_t m = 0;
+    int rc = GBOSE_OK, bad = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct gbose__reward_change *it = &steps[i].change->of.reward;
+        struct gbose__reward_row row = {it->id, it->value, it->now, it->late};
+        struct gbose__pg_tally *t;
+
+        if (!is_reward(&steps[i]) || !steps[i].writes)
+            continue;
+        m++;
+        t = gbose__pg_tally_of(g, it->bandit, err);
+        t->count[GBOSE__PG_REWARDS]++;
+        t->count[GBOSE__PG_LATE] += it->late != 0;
+        gbose__pg_add_int(&column[0], steps[i].event->day);
+        gbose__pg_add_int(&column[1], steps[i].event->key);
+        gbose__pg_add_blob(&column[2], it->id, strlen(it->id));
+        gbose__pg_add_double(&column[3], it->value);
+        gbose__pg_add_int(&column[4], it->now);
+        gbose__pg_add_int(&column[5], it->late != 0);
+        gbose__pg_add_int(&column[6], gbose__sum_reward(steps[i].event->key, &row));
+    }
+    for (int k = 0; k < 7; k++) {
+        gbose__pg_arg_text(&args, gbose__pg_close(&column[k]));
+        bad |= column[k].bad;
+    }
+    if (m)
+        rc = bad ? gbose__no_memory(err)
+                 : gbose__pg_query(
+                       g->c,
+                       "INSERT INTO reward (day, event, id, value, time, late, sum)"
+                       " SELECT d, e, i, v, w, l <> 0, s FROM unnest($1::int4[], $2::int8[], $3::bytea[],"
+                       " $4::float8[], $5::int8[], $6::int4[], $7::int8[]) WITH ORDINALITY"
+                       " AS t(d, e, i, v, w, l, s, ord) ORDER BY ord ON CONFLICT DO NOTHING",
+                       &args, &r, err);
+    if (!rc && m && gbose__pg_changed(r) != m) /* another server has just written one of them */
+        rc = gbose__fail(err, GBOSE__PG_AGAIN, "cannot write to the store: a reward came twice at once");
+    PQclear(r);
+    for (int k = 0; k < 7; k++)
+        gbose__pg_clear(&column[k]);
+    return rc;
+}
+
+static int write_activations(struct gbose__pg_group *g, const struct step *steps, size_t n, gbose_error *err)
+{
+    struct gbose__pg_bytes keys = {0};
+    struct gbose__pg_args args = {0};
+    int rc = GBOSE_OK;
+
+    for (size_t i = 0; i < n; i++)
+        if (steps[i].event && steps[i].change->kind == GBOSE__ACTIVATE_EVENT && steps[i].writes)
+            gbose__pg_add_int(&keys, steps[i].event->key);
+    if (keys.size || keys.bad) {
+        gbose__pg_arg_text(&args, gbose__pg_close(&keys));
+        rc = keys.bad
+                 ? gbose__no_memory(err)
+                 : gbose__pg_query(g->c, "UPDATE pending SET activated = true WHERE key = ANY($1::int8[])",
+                                   &args, NULL, err);
+    }
+    gbose__pg_clear(&keys);
+    return rc;
+}
+
+/* The steps, when their events are known. */
+static int take_steps(struct gbose__pg_group *g, struct step *steps, size_t n, struct touched *events,
+                      size_t n_events, gbose_error *err)
+{
+    struct step **last = calloc(n_events + 1, sizeof(struct step *)); /* that wrote a reward of each event */
+    struct closings closings = {0};
+    int rc = last ? look_up_rewards(g, steps, n, err) : gbose__no_memory(err);
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        size_t at;
+
+        if (!steps[i].event)
+            continue;
+        at = (size_t)(steps[i].event - events);
+        rc = take_step(&steps[i], last[at], &closings, err);
+        if (steps[i].writes && is_reward(&steps[i])) {
+            steps[i].earlier = last[at];
+            last[at] = &steps[i];
+        }
+    }
+    if (!rc)
+        rc = write_rewards(g, steps, n, err);
+    if (!rc)
+        rc = write_activations(g, steps, n, err);
+    if (!rc)
+        rc = close_all(g, &closings, err);
+    free(closings.at);
+    free(last);
+    return rc;
+}
+
+int gbose__pg_add_rewards(struct gbose__pg_group *g, struct gbose__change **changes, size_t n,
+                          gbose_error *err)
+{
+    struct step *steps = calloc(n, sizeof *steps);
+    struct touched *events = calloc(n, sizeof *events);
+    size_t n_events = 0, m = 0;
+    int rc = steps && events ? GBOSE_OK : gbose__no_memory(err);
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        steps[i].change = changes[i];
+        changes[i]->of.reward.late = changes[i]->of.reward.closed = 0;
+    }
+    if (!rc)
+        rc = resolve(g, steps, n, err);
+    for (size_t i = 0; i < n && !rc; i++)
+        if (changes[i]->result == GBOSE__DONE)
+            events[m++].key = gbose__row_key(changes[i]->of.reward.bandit, changes[i]->of.reward.number);
+    if (!rc && m) {
+        qsort(events, m, sizeof *events, by_touched);
+        for (size_t i = 0; i < m; i++)
+            if (!n_events || events[n_events - 1].key != events[i].key)
+                events[n_events++] = events[i];
+        rc = look_up(g, events, n_events, err);
+        for (size_t i = 0; i < n && !rc; i++) {
+            struct touched key = {
+                .key = gbose__row_key(changes[i]->of.reward.bandit, changes[i]->of.reward.number)};
+
+            if (changes[i]->result != GBOSE__DONE)
+                continue;
+            steps[i].event = bsearch(&key, events, n_events, sizeof *events, by_touched);
+            if (!steps[i].event->there) {
+                steps[i].event = NULL;
+                changes[i]->result = GBOSE__MISSING;
+            }
+        }
+    }
+    if (!rc && m)
+        rc = take_steps(g, steps, n, events, n_events, err);
+    free(steps);
+    free(events);
+    return rc;
+}

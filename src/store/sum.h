@@ -1,0 +1,50 @@
+/* What every store does alike: keys of rows, checksums of what they say, and several rewards as one number. */
+#ifndef GBOSE_STORE_SUM_H
+#define GBOSE_STORE_SUM_H
+
+#include "store/store.h"
+
+/* The key of a row that belongs to number `number` of a bandit: rows of one bandit lie together, in order. */
+static inline int64_t gbose__row_key(uint32_t bandit, uint64_t number)
+{
+    return (int64_t)((uint64_t)bandit << 40 | number);
+}
+
+static inline uint64_t gbose__row_number(int64_t key)
+{
+    return (uint64_t)key & GBOSE__MAX_NUMBER;
+}
+
+static inline uint32_t gbose__row_bandit(int64_t key)
+{
+    return (uint32_t)(key >> 40);
+}
+
+/* Rows carry a checksum of what they say, so that damage is noticed and not believed. */
+struct gbose__sum {
+    uint64_t value;
+};
+void gbose__sum_word(struct gbose__sum *sum, uint64_t word);
+void gbose__sum_double(struct gbose__sum *sum, double x);
+void gbose__sum_bytes(struct gbose__sum *sum, const void *bytes, size_t size);
+void gbose__sum_text(struct gbose__sum *sum, const char *text); /* NULL is not the empty text */
+
+int64_t gbose__sum_bandit(const struct gbose__bandit_row *row);
+int64_t gbose__sum_generation(const struct gbose__generation_row *row);
+int64_t gbose__sum_snapshot(const struct gbose__snapshot_row *row);
+int64_t gbose__sum_event(const struct gbose__event_row *row);
+int64_t gbose__sum_reward(int64_t event, const struct gbose__reward_row *row);
+int64_t gbose__sum_outcome(const struct gbose__outcome_row *row);
+int64_t gbose__sum_key(const struct gbose__key_row *row);
+int64_t gbose__sum_counts(uint32_t bandit, const struct gbose__counts *row);
+
+/* The rewards of an event, added in the order in which they came, as one number. */
+struct gbose__aggregated {
+    enum gbose__aggregate how;
+    size_t n;
+    double value;
+};
+void gbose__aggregate_add(struct gbose__aggregated *all, double reward);
+double gbose__aggregate_value(const struct gbose__aggregated *all); /* of one at least */
+
+#endif
