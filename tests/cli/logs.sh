@@ -64,8 +64,8 @@ cmp whole.state two.state || fail "two logs are not learned as one"
 "$gbose" learn second.jsonl --learner gbose --out other.state >/dev/null
 "$gbose" merge half.state other.state --out merged.state | grep -q "knows 4000 rewards of 2 states" || fail "merge"
 "$gbose" evaluate a.jsonl --policy uniform greedy:merged.state | grep -q "greedy:merged.state is better than uniform" || fail "merge: greedy"
-expect_error 2 "counted twice" "$gbose" merge merged.state half.state --out x.state
-expect_error 2 "counted twice" "$gbose" merge half.state half.state --out x.state
+expect_error 2 "counted twice" "$gbose" merge merged.state other.state --out x.state
+"$gbose" merge merged.state half.state --out same.state | grep -q "knows 4000 rewards" || fail "merge: what it came from counts once"
 "$gbose" learn second.jsonl --learner lin-ts --out lin.state >/dev/null
 expect_error 2 "only learners of the same spec" "$gbose" merge half.state lin.state --out x.state
 expect_error 2 "give two states" "$gbose" merge half.state --out x.state
