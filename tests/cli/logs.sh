@@ -69,7 +69,7 @@ expect_error 2 "counted twice" "$gbose" merge merged.state other.state --out x.s
 "$gbose" learn second.jsonl --learner lin-ts --out lin.state >/dev/null
 expect_error 2 "only learners of the same spec" "$gbose" merge half.state lin.state --out x.state
 expect_error 2 "give two states" "$gbose" merge half.state --out x.state
-expect_error 2 "\-\-out is missing" "$gbose" merge half.state other.state
+expect_error 2 "out is missing" "$gbose" merge half.state other.state
 [[ ! -e x.state ]] || fail "a refused merge left a file"
 "$gbose" evaluate a.jsonl --policy uniform greedy:whole.state state:whole.state | grep -q "greedy:whole.state is better than uniform" || fail "greedy"
 "$gbose" evaluate a.jsonl --policy logged --learner gbose-auto --replay 0.05 | grep -q "learned from .* of 4000 rounds" || fail "replay"
