@@ -49,7 +49,7 @@ static int64_t add(struct reader *r, enum gbose__kind kind, size_t begin, size_t
         d->capacity = capacity;
     }
     d->value[d->n] =
-        (struct gbose__value_at){(uint8_t)kind, 0, (uint32_t)begin, (uint32_t)end, (uint32_t)d->n + 1, 0};
+        (struct gbose__value_at){(uint8_t)kind, 0, (uint32_t)begin, (uint32_t)end, (uint32_t)d->n + 1, {0}};
     return (int64_t)d->n++;
 }
 
@@ -74,9 +74,12 @@ static int hex4(const char *at, unsigned *out)
     return 1;
 }
 
-/* The number of bytes of the UTF-8 character that begins here, 0 if none does. */
-static size_t utf8(const unsigned char *s, size_t left)
+size_t gbose__document_utf8(const char *text, size_t left)
 {
+    const unsigned char *s = (const unsigned char *)text;
+
+    if (left && s[0] < 0x80)
+        return 1;
     if (s[0] >= 0xc2 && s[0] <= 0xdf)
         return left >= 2 && (s[1] & 0xc0) == 0x80 ? 2 : 0;
     if ((s[0] & 0xf0) == 0xe0)
@@ -143,7 +146,7 @@ static int64_t read_text(struct reader *r)
         } else if (c < 0x80) {
             r->at++;
         } else {
-            size_t n = utf8((const unsigned char *)r->text + r->at, r->size - r->at);
+            size_t n = gbose__document_utf8(r->text + r->at, r->size - r->at);
 
             if (!n)
                 return wrong(r, "this is not UTF-8");
@@ -158,39 +161,64 @@ static int64_t read_text(struct reader *r)
 
 /* ---- numbers and words ---- */
 
-static int digits(struct reader *r)
-{
-    size_t from = r->at;
+#define MOST_DIGITS 18 /* of a number that is read at once: its digits as a whole number fit 64 bits */
 
-    while (r->at < r->size && r->text[r->at] >= '0' && r->text[r->at] <= '9')
-        r->at++;
-    return r->at > from;
+/* Pass over digits, and put them behind those of `mantissa`, which wraps when there are too many. Returns
+ * how many. */
+static size_t digits(struct reader *r, uint64_t *mantissa)
+{
+    const char *from = r->text + r->at, *end = r->text + r->size, *p = from;
+    uint64_t m = *mantissa;
+
+    for (; p < end && (unsigned char)(*p - '0') < 10; p++)
+        m = m * 10 + (uint64_t)(*p - '0');
+    *mantissa = m;
+    r->at += (size_t)(p - from);
+    return (size_t)(p - from);
 }
 
+/* Few digits and a small power of ten give the right double at once: both are exact, and one division
+ * rounds once. All else waits for strtod(), until somebody asks for it. */
 static int64_t read_number(struct reader *r)
 {
-    size_t begin = r->at, whole;
+    static const double ten[MOST_DIGITS + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+                                                1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+    size_t begin = r->at, whole, decimals = 0;
+    uint64_t mantissa = 0;
+    int negative = r->text[r->at] == '-', power = 0;
+    int64_t index;
 
-    if (r->text[r->at] == '-')
-        r->at++;
-    whole = r->at;
-    if (!digits(r))
+    r->at += (size_t)negative;
+    whole = digits(r, &mantissa);
+    if (!whole)
         return wrong(r, "a value was expected");
-    if (r->text[whole] == '0' && r->at > whole + 1)
+    if (whole > 1 && r->text[r->at - whole] == '0')
         return wrong(r, "a number must not begin with zeros");
     if (r->at < r->size && r->text[r->at] == '.') {
         r->at++;
-        if (!digits(r))
+        decimals = digits(r, &mantissa);
+        if (!decimals)
             return wrong(r, "digits were expected");
     }
     if (r->at < r->size && (r->text[r->at] == 'e' || r->text[r->at] == 'E')) {
+        uint64_t exponent = 0;
+
+        power = 1;
         r->at++;
         if (r->at < r->size && (r->text[r->at] == '+' || r->text[r->at] == '-'))
             r->at++;
-        if (!digits(r))
+        if (!digits(r, &exponent))
             return wrong(r, "digits were expected");
     }
-    return add(r, GBOSE__NUMBER, begin, r->at);
+    index = add(r, GBOSE__NUMBER, begin, r->at);
+    if (index >= 0) {
+        double x = NAN;
+
+        if (!power && whole + decimals <= MOST_DIGITS && mantissa <= UINT64_C(1) << 53)
+            x = (double)mantissa / ten[decimals];
+        r->d->value[index].number = negative ? -x : x;
+    }
+    return index;
 }
 
 static int64_t read_word(struct reader *r)
@@ -343,32 +371,13 @@ static double slow_number(const char *at, size_t size)
     return x;
 }
 
-/* Up to 19 digits with a small power of ten are exact: both numbers are doubles, and one division or
- * product rounds once. All else goes to strtod(). */
 int gbose__document_number(const struct gbose__document *d, uint32_t index, double *out)
 {
-    static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    const char *at = d->text + d->value[index].begin, *end = d->text + d->value[index].end, *p = at;
-    uint64_t mantissa = 0;
-    int n = 0, exponent = 0, negative = *p == '-', small = 1;
-    double x;
+    const struct gbose__value_at *v = &d->value[index];
+    double x = v->number;
 
-    for (p += negative; p < end && *p != 'e' && *p != 'E'; p++) {
-        if (*p == '.') {
-            small = 2;
-            continue;
-        }
-        n += mantissa || *p != '0';
-        mantissa = mantissa * 10 + (uint64_t)(*p - '0');
-        exponent -= small == 2;
-        if (n > 18)
-            break;
-    }
-    if (p < end || n > 18 || mantissa > UINT64_C(1) << 53 || exponent < -22)
-        x = slow_number(at, (size_t)(end - at));
-    else
-        x = negative ? -((double)mantissa / ten[-exponent]) : (double)mantissa / ten[-exponent];
+    if (isnan(x))
+        x = slow_number(d->text + v->begin, v->end - v->begin);
     if (!isfinite(x))
         return -1;
     *out = x;

@@ -26,7 +26,10 @@ struct gbose__value_at {
     uint8_t escaped;     /* of a text: it holds a backslash */
     uint32_t begin, end; /* its bytes in the text; of a text without the quotes */
     uint32_t next;       /* the index after it and all that is inside */
-    uint32_t count;      /* of a list: its entries; of an object: its members */
+    union {
+        uint32_t count; /* of a list: its entries; of an object: its members */
+        double number;  /* of a number; NaN: gbose__document_number() has more work to do */
+    };
 };
 
 struct gbose__document {
@@ -38,6 +41,9 @@ struct gbose__document {
 
 #define GBOSE__MAX_DEPTH 12
 #define GBOSE__MAX_VALUES 1000000
+
+/* The number of bytes of the UTF-8 character that begins here, 0 if none does. */
+size_t gbose__document_utf8(const char *text, size_t left);
 
 /* Read a text, which is borrowed as long as the document is used. 0; or -1 with what is wrong in `message`
  * and where in *at (a byte of the text); -2: no memory. A document may be used again and again, and must
