@@ -272,7 +272,7 @@ int gbose__decide(struct gbose__exchange *x, struct gbose__bandit *bandit,
     all->job.context = all;
     all->job.hook = done;
     *out = all;
-    if (d.settings.relaxed && !named) {
+    if (d.settings.relaxed && !named && atomic_load(&d.service->writer.queued) < GBOSE__MOST_BEHIND) {
         *now = 1;
         return 0;
     }

@@ -4,10 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "serve/document.h"
 #include "serve/http_inner.h"
 
 #define PIECE 65536     /* bytes of an answer that comes piece by piece */
 #define KEEP_BODY 65536 /* bytes of a buffer that is kept for the next request */
+#define MOST_HELD 128   /* connections of a loop that wait without being suspended */
 
 enum { READING, PARKED, READY, ANSWERED };
 
@@ -65,6 +67,7 @@ static ssize_t more(void *context, uint64_t position, char *to, size_t most)
     struct gbose__exchange *x = context;
     ssize_t n = x->more(x, to, most);
 
+    x->loop->moved = 1;
     (void)position;
     return n == -1 ? MHD_CONTENT_READER_END_OF_STREAM : n < 0 ? MHD_CONTENT_READER_END_WITH_ERROR : n;
 }
@@ -100,11 +103,21 @@ static enum MHD_Result send_answer(struct gbose__exchange *x)
     return rc;
 }
 
+/* To suspend a connection and to resume it costs the library two changes to its epoll, a read in vain and
+ * an event in vain: for a decision more than everything else that HTTP does. A connection whose handler
+ * does not answer is merely asked again whenever the library runs, which is cheap as long as not too many
+ * are held like this. Unlike one that is suspended it may end meanwhile: see `orphan`. */
 void gbose__http_park(struct gbose__exchange *x)
 {
+    struct gbose__loop *loop = x->loop;
+
     x->phase = PARKED;
-    x->loop->parked++;
-    MHD_suspend_connection(x->connection);
+    loop->parked++;
+    x->held = x->orphan || loop->held < MOST_HELD;
+    if (x->held)
+        loop->held++;
+    else
+        MHD_suspend_connection(x->connection);
 }
 
 void gbose__http_answer_all(struct gbose__exchange *list)
@@ -145,20 +158,68 @@ void gbose__http_answer(struct gbose__exchange *x)
     gbose__http_answer_all(x);
 }
 
+static int hex(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+int gbose__http_decode(char *text)
+{
+    char *from = text, *to = text;
+
+    while (*from) {
+        if (*from != '%') {
+            *to++ = *from++;
+            continue;
+        }
+        if (hex(from[1]) < 0 || hex(from[2]) < 0 || !(hex(from[1]) | hex(from[2])))
+            return -1;
+        *to++ = (char)(hex(from[1]) << 4 | hex(from[2]));
+        from += 3;
+    }
+    *to = 0;
+    for (const char *at = text; at < to;) {
+        size_t n = gbose__document_utf8(at, (size_t)(to - at));
+
+        if (!n)
+            return -1;
+        at += n;
+    }
+    return 0;
+}
+
 const char *gbose__http_query(struct gbose__exchange *x, const char *name)
 {
     const char *value = NULL;
+    char *copy;
     size_t size;
 
     if (MHD_lookup_connection_value_n(x->connection, MHD_GET_ARGUMENT_KIND, name, strlen(name), &value,
                                       &size) != MHD_YES)
         return NULL;
-    return value ? value : "";
+    if (!value)
+        return "";
+    copy = gbose__arena_take(&x->arena, strlen(value) + 1);
+    if (!copy)
+        return NULL;
+    strcpy(copy, value);
+    return gbose__http_decode(copy) ? NULL : copy;
 }
 
 const char *gbose__http_header(struct gbose__exchange *x, const char *name)
 {
     return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
+}
+
+/* What was waited for has come. Returns 1 if there is something else to wait for. */
+static int go_on(struct gbose__exchange *x)
+{
+    void (*finish)(struct gbose__exchange *) = x->finish;
+
+    x->finish = NULL;
+    if (finish)
+        finish(x);
+    return x->phase == PARKED;
 }
 
 void gbose__exchange_take_answers(struct gbose__loop *loop)
@@ -179,7 +240,13 @@ void gbose__exchange_take_answers(struct gbose__loop *loop)
         x->next = NULL;
         x->phase = READY;
         loop->parked--;
-        MHD_resume_connection(x->connection);
+        loop->moved = 1;
+        if (x->held)
+            loop->held--;
+        else
+            MHD_resume_connection(x->connection);
+        if (x->orphan && !go_on(x))
+            exchange_end(x);
     }
 }
 
@@ -208,6 +275,9 @@ enum MHD_Result gbose__exchange_request(void *context, struct MHD_Connection *co
     struct gbose__link *link;
 
     (void)version;
+    if (x && x->phase == PARKED)
+        return MHD_YES;
+    loop->moved = 1;
     if (!x) { /* the headers have arrived */
         const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
 
@@ -243,24 +313,16 @@ enum MHD_Result gbose__exchange_request(void *context, struct MHD_Connection *co
         loop->http->options.handle(x);
         return x->phase == PARKED ? MHD_YES : send_answer(x);
     }
-    if (x->phase != READY)
-        return MHD_YES;
-    if (x->finish) {
-        void (*finish)(struct gbose__exchange *) = x->finish;
-
-        x->finish = NULL;
-        finish(x);
-    }
-    return x->phase == PARKED ? MHD_YES : send_answer(x); /* finishing one thing may have begun another */
+    return x->phase != READY || go_on(x) ? MHD_YES : send_answer(x);
 }
 
 void gbose__exchange_completed(void *context, struct MHD_Connection *connection, void **state,
                                enum MHD_RequestTerminationCode how)
 {
+    struct gbose__loop *loop = context;
     struct gbose__exchange *x = *state;
     struct gbose__link *link;
 
-    (void)context;
     (void)connection;
     (void)how;
     if (!x)
@@ -271,5 +333,11 @@ void gbose__exchange_completed(void *context, struct MHD_Connection *connection,
         link->since = gbose__http_clock();
     }
     *state = NULL;
-    exchange_end(x);
+    loop->moved = 1;
+    if (x->phase == PARKED) { /* the client has gone; the exchange is still needed by whoever answers it */
+        x->orphan = 1;
+        x->connection = NULL;
+    } else {
+        exchange_end(x);
+    }
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,9 @@
 
 #define BACKLOG 1024
 #define CONNECTION_MEMORY 12288 /* bytes for headers and buffers of a connection */
+/* Milliseconds. As long as connections are held, the library always has something to do. Nearly always it is
+ * just these; what else it may be is looked at after this pause. */
+#define HELD_PAUSE 2
 
 int64_t gbose__http_clock(void)
 {
@@ -36,6 +40,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     struct gbose__loop *loop = context;
     struct gbose__link *link = *state;
 
+    loop->moved = 1;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -80,6 +85,7 @@ static void *run(void *context)
     int64_t looked = 0;
     int quiet = 0;
 
+    prctl(PR_SET_NAME, "gbose-http"); /* for top -H */
     for (;;) {
         struct epoll_event events[2];
         MHD_UNSIGNED_LONG_LONG wait;
@@ -88,6 +94,9 @@ static void *run(void *context)
 
         if (MHD_get_timeout(loop->daemon, &wait) == MHD_YES && wait < 500)
             timeout = (int)wait;
+        if (!timeout && loop->held && !loop->moved)
+            timeout = HELD_PAUSE;
+        loop->moved = 0;
         n = epoll_wait(loop->epoll, events, 2, timeout);
         for (int i = 0; i < n; i++)
             if (events[i].data.fd == loop->wake)
@@ -151,6 +160,14 @@ static int port_of(int s)
                                           : ((struct sockaddr_in *)&at)->sin_port);
 }
 
+/* Percent signs are left to whoever knows what is between slashes: a name may have one. */
+static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context;
+    (void)connection;
+    return strlen(text);
+}
+
 static int loop_start(struct gbose__http *http, struct gbose__loop *loop, gbose_error *err)
 {
     const struct gbose__http_options *o = &http->options;
@@ -167,13 +184,13 @@ static int loop_start(struct gbose__http *http, struct gbose__loop *loop, gbose_
                            strerror(errno));
     if (!http->port)
         http->port = port_of(loop->socket);
-    loop->daemon =
-        MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, gbose__exchange_request,
-                         loop, MHD_OPTION_LISTEN_SOCKET, loop->socket, MHD_OPTION_CONNECTION_LIMIT,
-                         1 + (o->connections - 1) / (unsigned)o->threads, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                         (size_t)CONNECTION_MEMORY, MHD_OPTION_NOTIFY_COMPLETED, gbose__exchange_completed,
-                         loop, MHD_OPTION_NOTIFY_CONNECTION, on_connection, loop,
-                         MHD_OPTION_CONNECTION_TIMEOUT, 4 * o->slow_seconds, MHD_OPTION_END);
+    loop->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, gbose__exchange_request, loop,
+        MHD_OPTION_LISTEN_SOCKET, loop->socket, MHD_OPTION_CONNECTION_LIMIT,
+        1 + (o->connections - 1) / (unsigned)o->threads, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_NOTIFY_COMPLETED, gbose__exchange_completed, loop,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, loop, MHD_OPTION_CONNECTION_TIMEOUT, 4 * o->slow_seconds,
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
     if (!loop->daemon)
         return gbose__fail(err, GBOSE_ENOMEM, "cannot start the HTTP library");
     info = MHD_get_daemon_info(loop->daemon, MHD_DAEMON_INFO_EPOLL_FD);

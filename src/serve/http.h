@@ -3,8 +3,8 @@
  * A server has one loop per thread: a listening socket of its own (SO_REUSEPORT), an epoll of its own, and
  * connections that never leave it. A request that has arrived whole is handed to `handle` on the loop's
  * thread. The handler either fills in the answer, or parks the exchange and has it answered later, from
- * any thread, by gbose__http_answer(): the loop is woken and resumes the connection itself, since resuming
- * from another thread was seen to freeze the library.
+ * any thread, by gbose__http_answer(): the loop is woken and goes on with the connection itself, since
+ * resuming from another thread was seen to freeze the library.
  *
  * Clients that are slow to send are cut off: a connection on which no whole request arrives for a while is
  * closed. */
@@ -24,7 +24,7 @@ struct gbose__loop;
 
 /* A request and its answer. */
 struct gbose__exchange {
-    const char *method, *path; /* the path without the query, percent signs decoded */
+    const char *method, *path; /* the path without the query, percent signs as they came */
     const char *body;          /* with a zero behind it */
     size_t body_size;
     void *service; /* of gbose__http_start() */
@@ -52,6 +52,8 @@ struct gbose__exchange {
     struct MHD_Connection *connection;
     struct gbose__text received;
     int phase;
+    int held;   /* it waits without being suspended */
+    int orphan; /* its client has gone while it waited: what was begun is finished, and nothing is sent */
     int64_t since;
 };
 
@@ -86,8 +88,11 @@ void gbose__http_answer(struct gbose__exchange *x);
 /* A whole list, linked by next: one wake for each loop. */
 void gbose__http_answer_all(struct gbose__exchange *list);
 
-const char *gbose__http_query(struct gbose__exchange *x,
-                              const char *name); /* NULL: not given; "": without a value */
+/* What stands behind name= in the query, decoded; NULL: not given, or not decodable; "": without a value. */
+const char *gbose__http_query(struct gbose__exchange *x, const char *name);
+/* Replace percent signs and two digits by what they stand for, in place. 0, or -1: that would not be a text,
+ * but a zero, half a code, or what is not UTF-8. */
+int gbose__http_decode(char *text);
 const char *gbose__http_header(struct gbose__exchange *x, const char *name);
 
 #endif

@@ -26,7 +26,9 @@ struct gbose__loop {
     struct gbose__exchange *spare;
     size_t n_spare;
     atomic_uint_fast64_t connections;
-    uint64_t parked;
+    uint64_t parked; /* exchanges that wait for an answer; */
+    uint64_t held;   /* so many of them without being suspended */
+    int moved;       /* something happened since it was last set to 0: there may be more to do at once */
     pthread_mutex_t lock;
     struct gbose__exchange *done; /* guarded by lock: answers that are ready */
 };

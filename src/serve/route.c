@@ -59,7 +59,7 @@ static const struct route {
 };
 #define N_ROUTES (sizeof routes / sizeof *routes)
 
-/* What a path holds in its variable places. */
+/* What a path holds in its variable places, percent signs as they came. */
 struct found {
     char bandit[GBOSE__MAX_BANDIT_NAME + 2];
     char rest[3 * GBOSE__MAX_NAME + 2];
@@ -238,6 +238,11 @@ static void dispatch(struct gbose__exchange *x)
     if (!route) {
         gbose__answer_error(x, 404, "no_such_path", "",
                             "there is nothing at this path; /openapi.json lists what there is");
+        return;
+    }
+    if (gbose__http_decode(found.bandit) || gbose__http_decode(found.rest)) {
+        gbose__answer_error(x, 400, "bad_path", "",
+                            "the path has a percent sign without the code of a character behind it");
         return;
     }
     if (route->role && !gbose__keys_allow(x, route->role, found.bandit))

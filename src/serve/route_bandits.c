@@ -200,6 +200,11 @@ static void finish_put(struct gbose__exchange *x)
         gbose__answer_failed(x, &p->job);
         return;
     }
+    if (p->change[0].result == GBOSE__CONFLICT) {
+        gbose__answer_error(x, 409, "conflict", "", "somebody else made bandit '%s' at the same moment",
+                            p->name);
+        return;
+    }
     b = gbose__registry_find(x->service, p->name);
     if (!b) {
         gbose__answer_error(x, 404, "no_such_bandit", "", "the bandit was deleted");

@@ -32,6 +32,8 @@
 #define GBOSE__MAX_DIM 2000
 #define GBOSE__KEPT_GENERATIONS 8
 #define GBOSE__CHECKPOINT 1024 /* outcomes between two stored snapshots */
+/* Changes that the disk may be behind: after that, relaxed answers wait for it too. */
+#define GBOSE__MOST_BEHIND 8192
 
 struct gbose__service;
 struct gbose__monitor;
@@ -138,9 +140,16 @@ struct gbose__writer_thread {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     struct gbose__job *first, **last;
-    size_t queued; /* changes */
+    atomic_size_t queued; /* changes */
     int stopping, started;
-    atomic_int failing; /* the last group could not be written */
+    /* When to begin a group, see gather(): */
+    size_t waiting;            /* exchanges that are queued */
+    size_t answered, returned; /* exchanges of the last group; and how many were queued since */
+    int gathering;             /* somebody waits for the last of them */
+    int64_t answered_at;       /* microseconds */
+    int64_t return_time;       /* microseconds, smoothed: until as many have come as were answered */
+    int64_t commit_time;       /* microseconds, smoothed: of a group */
+    atomic_int failing;        /* the last group could not be written */
 };
 
 /* ---- the whole ---- */

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "core/error.h"
@@ -252,6 +253,7 @@ static void *run(void *context)
     int64_t keys = gbose__monotonic();
     int more = 0;
 
+    prctl(PR_SET_NAME, "gbose-trainer"); /* for top -H */
     for (;;) {
         struct gbose__bandit **all;
         gbose_error err;

@@ -2,12 +2,13 @@
  *
  * Group commit: it takes everything that is queued, writes it in one transaction, and tells all who wait.
  * While it writes, the next group gathers: the busier the service, the larger the groups, without any
- * timer. It also closes events whose deadline has passed, and drops old ones. */
+ * setting. It also closes events whose deadline has passed, and drops old ones. */
 #include "serve/service.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #define MOST_CHANGES 4096  /* in one transaction */
@@ -37,6 +38,11 @@ static int add(struct group *g, const struct gbose__change *changes, size_t n)
     return 0;
 }
 
+static void smooth(int64_t *mean, int64_t x)
+{
+    *mean += (x - *mean) / 4;
+}
+
 void gbose__writer_submit(struct gbose__service *service, struct gbose__job *job)
 {
     struct gbose__writer_thread *w = &service->writer;
@@ -50,6 +56,13 @@ void gbose__writer_submit(struct gbose__service *service, struct gbose__job *job
     *w->last = job;
     w->last = &job->next;
     w->queued += job->n;
+    if (job->exchange) {
+        w->waiting++;
+        if (++w->returned == w->answered) {
+            smooth(&w->return_time, gbose__monotonic() - w->answered_at);
+            wake |= w->gathering;
+        }
+    }
     pthread_mutex_unlock(&w->lock);
     if (wake)
         pthread_cond_signal(&w->wake);
@@ -111,13 +124,26 @@ static void add_housekeeping(struct gbose__service *service, struct group *g, st
     (void)service;
 }
 
+/* A group that began at that time is about to be answered. */
+static void note_answers(struct gbose__writer_thread *w, size_t n, int64_t now, int64_t began)
+{
+    pthread_mutex_lock(&w->lock);
+    if (w->returned < w->answered && now - w->answered_at > w->return_time)
+        w->return_time = now - w->answered_at; /* the last ones have not come back yet */
+    w->answered = n;
+    w->returned = 0;
+    w->answered_at = now;
+    smooth(&w->commit_time, now - began);
+    pthread_mutex_unlock(&w->lock);
+}
+
 /* Write a list of jobs as one group. */
 static void write_group(struct gbose__service *service, struct group *g, struct gbose__job *jobs,
                         int housekeeping)
 {
     struct gbose__exchange *answers = NULL;
     struct gbose__bandit **all = NULL;
-    size_t n_bandits = 0, *owner = NULL, at = 0;
+    size_t n_bandits = 0, *owner = NULL, at = 0, answered = 0;
     int64_t began = gbose__monotonic();
     gbose_error err = {0};
     int rc = GBOSE_OK, learn = 0;
@@ -163,6 +189,7 @@ static void write_group(struct gbose__service *service, struct group *g, struct 
         if (job->hook)
             job->hook(service, job);
         if (job->exchange) {
+            answered++;
             job->exchange->next = answers;
             answers = job->exchange;
         } else {
@@ -172,6 +199,8 @@ static void write_group(struct gbose__service *service, struct group *g, struct 
         }
         gbose__bandit_release(bandit);
     }
+    if (answered)
+        note_answers(&service->writer, answered, gbose__monotonic(), began);
     gbose__http_answer_all(answers);
     for (size_t i = 0; i < n_bandits; i++)
         gbose__bandit_release(all[i]);
@@ -179,6 +208,35 @@ static void write_group(struct gbose__service *service, struct group *g, struct 
     free(owner);
     if (learn)
         gbose__trainer_wake(service);
+}
+
+static void wait_for(struct gbose__writer_thread *w, int64_t microseconds)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += microseconds / 1000000;
+    until.tv_nsec += microseconds % 1000000 * 1000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&w->wake, &w->lock, &until);
+}
+
+/* Clients that have just been answered often ask again at once, and would then wait for the whole of the
+ * group that is about to begin. If the disk is slow and they are quick, then it is better for all together
+ * to begin when they are there: if what they gain, (commit - wait) each, is more than what those lose who
+ * are here, wait each. */
+static void gather(struct gbose__writer_thread *w)
+{
+    int64_t until = w->answered_at + w->return_time, wait = until - gbose__monotonic();
+    int64_t missing = (int64_t)w->answered - (int64_t)w->returned;
+
+    if (missing <= 0 || wait <= 0 || missing * (w->commit_time - wait) <= (int64_t)w->waiting * wait)
+        return;
+    w->gathering = 1;
+    while (w->returned < w->answered && !w->stopping && (wait = until - gbose__monotonic()) > 0)
+        wait_for(w, wait);
+    w->gathering = 0;
 }
 
 /* Take jobs of about MOST_CHANGES changes off the queue. */
@@ -196,6 +254,8 @@ static struct gbose__job *take(struct gbose__writer_thread *w)
         w->last = &w->first;
     job->next = NULL;
     w->queued -= n;
+    for (job = first; job; job = job->next)
+        w->waiting -= job->exchange != NULL;
     return first;
 }
 
@@ -206,20 +266,17 @@ static void *run(void *context)
     struct group group = {0};
     int64_t looked = 0;
 
+    prctl(PR_SET_NAME, "gbose-writer"); /* for top -H */
     for (;;) {
         struct gbose__job *jobs;
-        struct timespec until;
         int64_t now;
         int stopping, look;
 
         pthread_mutex_lock(&w->lock);
-        if (!w->first && !w->stopping) {
-            clock_gettime(CLOCK_REALTIME, &until);
-            until.tv_nsec += TICK * 1000000;
-            until.tv_sec += until.tv_nsec / 1000000000;
-            until.tv_nsec %= 1000000000;
-            pthread_cond_timedwait(&w->wake, &w->lock, &until);
-        }
+        if (!w->first && !w->stopping)
+            wait_for(w, TICK * 1000);
+        if (w->first)
+            gather(w);
         jobs = take(w);
         stopping = w->stopping;
         pthread_mutex_unlock(&w->lock);

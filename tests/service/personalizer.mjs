@@ -37,6 +37,8 @@ function isRanking(answer, ids) {
   await client.events.activate("old-2");
   await client.events.reward("old-2", { value: 1 });
   await assert.rejects(client.events.reward("nobody", { value: 1 }));
+  await client.rank({ ...request("noon"), eventId: "shop/a b%2F?" }); // a name that must be escaped in a path
+  await client.events.reward("shop/a b%2F?", { value: 1 });
   const own = await client.rank(request("noon"));
   await client.events.reward(own.eventId, { value: -1 });
 }

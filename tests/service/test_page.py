@@ -63,7 +63,7 @@ def test_personalizers_own_clients(tmp_path):
     assert "both clients are fine" in node("personalizer.mjs", f"http://127.0.0.1:{server.port}", key)
     api = server.client(key=key)
     shown = api.get("/v1/bandits/personalizer")
-    assert shown["counts"]["events"] == 4 and shown["counts"]["rewards"] == 4
+    assert shown["counts"]["events"] == 5 and shown["counts"]["rewards"] == 5
     log = {e["id"]: e for e in api.get("/v1/bandits/personalizer/events?last=10")["events"]}
     assert log["old-1"]["rewards"][0]["reward"] == 0.5 and "device.os=ios" in log["old-1"]["user"]["words"]
     assert server.stop() == 0
