@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "serve/document.h"
 #include "serve/http_inner.h"
+#include "serve/percent.h"
 
 #define PIECE 65536     /* bytes of an answer that comes piece by piece */
 #define KEEP_BODY 65536 /* bytes of a buffer that is kept for the next request */
@@ -158,36 +158,6 @@ void gbose__http_answer(struct gbose__exchange *x)
     gbose__http_answer_all(x);
 }
 
-static int hex(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-}
-
-int gbose__http_decode(char *text)
-{
-    char *from = text, *to = text;
-
-    while (*from) {
-        if (*from != '%') {
-            *to++ = *from++;
-            continue;
-        }
-        if (hex(from[1]) < 0 || hex(from[2]) < 0 || !(hex(from[1]) | hex(from[2])))
-            return -1;
-        *to++ = (char)(hex(from[1]) << 4 | hex(from[2]));
-        from += 3;
-    }
-    *to = 0;
-    for (const char *at = text; at < to;) {
-        size_t n = gbose__document_utf8(at, (size_t)(to - at));
-
-        if (!n)
-            return -1;
-        at += n;
-    }
-    return 0;
-}
-
 const char *gbose__http_query(struct gbose__exchange *x, const char *name)
 {
     const char *value = NULL;
@@ -203,7 +173,7 @@ const char *gbose__http_query(struct gbose__exchange *x, const char *name)
     if (!copy)
         return NULL;
     strcpy(copy, value);
-    return gbose__http_decode(copy) ? NULL : copy;
+    return gbose__percent_decode(copy) ? NULL : copy;
 }
 
 const char *gbose__http_header(struct gbose__exchange *x, const char *name)

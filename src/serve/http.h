@@ -90,9 +90,6 @@ void gbose__http_answer_all(struct gbose__exchange *list);
 
 /* What stands behind name= in the query, decoded; NULL: not given, or not decodable; "": without a value. */
 const char *gbose__http_query(struct gbose__exchange *x, const char *name);
-/* Replace percent signs and two digits by what they stand for, in place. 0, or -1: that would not be a text,
- * but a zero, half a code, or what is not UTF-8. */
-int gbose__http_decode(char *text);
 const char *gbose__http_header(struct gbose__exchange *x, const char *name);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "serve/percent.h"
+
 /* In a path {bandit} stands for the name of a bandit, and any other word in braces for one segment. */
 static const struct route {
     const char *method, *path;
@@ -240,7 +242,7 @@ static void dispatch(struct gbose__exchange *x)
                             "there is nothing at this path; /openapi.json lists what there is");
         return;
     }
-    if (gbose__http_decode(found.bandit) || gbose__http_decode(found.rest)) {
+    if (gbose__percent_decode(found.bandit) || gbose__percent_decode(found.rest)) {
         gbose__answer_error(x, 400, "bad_path", "",
                             "the path has a percent sign without the code of a character behind it");
         return;
@@ -249,7 +251,7 @@ static void dispatch(struct gbose__exchange *x)
         return;
     if (*found.bandit) {
         args.bandit = gbose__registry_find(service, found.bandit);
-        if (!args.bandit && strcmp(method, "PUT")) {
+        if (!args.bandit && route->handler != gbose__route_put_bandit) {
             gbose__answer_error(x, 404, "no_such_bandit", "",
                                 "there is no bandit '%s'; make it with PUT /v1/bandits/%s", found.bandit,
                                 found.bandit);

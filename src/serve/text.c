@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "serve/document.h"
+
 void gbose__text_clear(struct gbose__text *t)
 {
     free(t->at);
@@ -139,15 +141,20 @@ void gbose__text_quoted_bytes(struct gbose__text *t, const char *text, size_t si
     gbose__text_bytes(t, "\"", 1);
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)text[i];
+        size_t wide = c < 0x80 ? 0 : gbose__document_utf8(text + i, size - i);
 
-        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+        if (wide) {
+            i += wide - 1;
+            continue;
+        }
+        if (c >= 0x20 && c != '"' && c != '\\' && c < 0x7f)
             continue;
         gbose__text_bytes(t, text + from, i - from);
         from = i + 1;
         if (c == '"' || c == '\\')
             gbose__text_format(t, "\\%c", c);
         else
-            gbose__text_format(t, "\\u%04x", c);
+            gbose__text_format(t, "\\u%04x", c < 0x80 ? c : 0xfffdu); /* not UTF-8: said to be unknown */
     }
     gbose__text_bytes(t, text + from, size - from);
     gbose__text_bytes(t, "\"", 1);

@@ -115,6 +115,16 @@ def test_what_no_sane_client_sends(server, text):
     assert api.get("/v1/bandits/news")["counts"]["events"] == 0
 
 
+def test_routes_of_a_bandit_that_is_not_there(server, api):
+    for path, operations in api.get("/openapi.json")["paths"].items():
+        if "{bandit}/" not in path:
+            continue
+        for method in operations:
+            where = path.format(bandit="nobody", event="e", unit="u", generation="0")
+            status, data, _ = api.raw(method.upper(), where, b"{}")
+            assert status == 404 and json.loads(data)["error"]["code"] == "no_such_bandit", (method, path)
+
+
 def test_odd_names(server, api):
     for name in ("%2e%2e%2fetc", "a%20b", "a%00b", "%ff", "x" * 65, "a;drop table event", "ä"):
         status, data, _ = api.raw("PUT", f"/v1/bandits/{name.replace(' ', '%20').replace('ä', '%c3%a4')}", b'{"spec": "gbose", "dim": 3}')
