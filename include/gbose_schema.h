@@ -67,6 +67,13 @@ GBOSE_API size_t gbose_schema_round(const gbose_schema *schema);
 GBOSE_API size_t gbose_schema_column(const gbose_schema *schema, size_t i, char *buf, size_t capacity);
 GBOSE_API size_t gbose_schema_round_column(const gbose_schema *schema, size_t i, char *buf, size_t capacity);
 
+/* The column that column i of the contexts is compared with: the same product, with the first listed value in
+ * place of that of each category of the action. What is constant for each topic, for instance, adds up to the same
+ * for all arms, so that only differences between topics can be known: those to the first one. i itself if the
+ * product holds no listed category of an action, or if it is the first one. i must be less than
+ * gbose_schema_dim(). */
+GBOSE_API size_t gbose_schema_reference(const gbose_schema *schema, size_t i);
+
 /* The schema in canonical form: full names, one line for each feature that a term uses (in the order of
  * their first use), then the terms in their order. gbose_schema_new() accepts it and makes an equal
  * schema. Valid until gbose_schema_free(). */

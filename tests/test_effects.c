@@ -68,7 +68,7 @@ static void make_log(struct kept *kept, gbose_effects *f, gbose_effects *by_unit
     kept->n = 0;
     for (size_t t = 0; t < ROUNDS; t++) {
         double contexts[ARMS * DIM], pmf[ARMS], sum = 0, u = random_uniform(&random), best = -INFINITY,
-                                                played[GBOSE__LANES] = {0};
+                                                mean_score = 0, played[GBOSE__LANES] = {0};
         long double mean[DIM] = {0}, X[DIM], y, c, fit = 0;
         gbose_logged row = {.n_arms = ARMS, .pmf = pmf, .contexts = contexts, .unit = t / 20};
 
@@ -106,7 +106,9 @@ static void make_log(struct kept *kept, gbose_effects *f, gbose_effects *by_unit
             X[i] = played[i] - mean[i];
             fit += X[i] * m[i];
         }
-        c = gbose__level_predict(&baseline, m, best);
+        for (size_t i = 0; i < DIM; i++)
+            mean_score += (double)mean[i] * m[i];
+        c = gbose__level_predict(&baseline, m, best, mean_score);
         for (size_t i = 0; i < DIM; i++)
             c += mean[i] * m[i];
         y = row.reward - c;

@@ -113,6 +113,49 @@ static void level_does_not_matter(void **state)
     gbose_evaluation_free(b.e);
 }
 
+static double first_arm_only(const gbose_logged *row, size_t arm)
+{
+    (void)row;
+    return arm == 0;
+}
+
+/* A log in whose first rounds nearly always the same arm is played, so that the regression has hardly
+ * anything to go by: once, it and the level were learned from each other's errors until both were of the
+ * order of 10,000, and phi was 2,600 wide. */
+static void regression_and_level_do_not_drive_each_other_apart(void **state)
+{
+    struct logged_plan plan = {.world = "paper:shift=log-sine,arms=3,dim=2",
+                               .logger = "eps-greedy:epsilon=0.1",
+                               .rounds = 4000,
+                               .seed = 101};
+    struct reading reading = {.third = first_arm_only};
+    gbose_evaluation_options set = gbose_evaluation_defaults();
+    gbose_difference d;
+
+    (void)state;
+    set.low = -2;
+    set.high = 25;
+    assert_int_equal(gbose_evaluation_new(&reading.e, 3, logged_dim(&plan), &set, NULL), GBOSE_OK);
+    logged_play(&plan, 192, read_round, &reading);
+    assert_int_equal(gbose_evaluation_difference(reading.e, 2, &d), GBOSE_OK);
+    assert_that(d.phi.upper - d.phi.lower < 0.2, "phi is %g wide", d.phi.upper - d.phi.lower);
+    assert_true(d.phi.lower < reading.truth / reading.rounds && reading.truth / reading.rounds < d.phi.upper);
+    gbose_evaluation_free(reading.e);
+}
+
+/* Before a round counts, nothing is said, by an interval that holds everything. */
+static void at_first_everything_is_possible(void **state)
+{
+    struct reading reading = {0};
+    gbose_difference d;
+
+    (void)state;
+    read_log(&reading, "gallery:shift=season,arms=4,dim=3", "uniform", 0, 5);
+    assert_int_equal(gbose_evaluation_difference(reading.e, 2, &d), GBOSE_OK);
+    assert_true(d.phi.lower == -INFINITY && d.phi.upper == INFINITY);
+    gbose_evaluation_free(reading.e);
+}
+
 static const double *claim_uniform(const gbose_logged *row, double *pmf)
 {
     for (size_t a = 0; a < row->n_arms; a++)
@@ -287,6 +330,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phi_is_narrow_and_right),
         cmocka_unit_test(level_does_not_matter),
+        cmocka_unit_test(regression_and_level_do_not_drive_each_other_apart),
+        cmocka_unit_test(at_first_everything_is_possible),
         cmocka_unit_test(wrong_propensities_are_caught),
         cmocka_unit_test(lack_of_support_is_seen),
         cmocka_unit_test(peeking_is_caught),

@@ -164,6 +164,38 @@ static void columns_have_names(void **state)
     assert_columns("action.c category other, missing, x\narm = c", listed, COUNT(listed), NULL, 0);
 }
 
+/* Values of the action's listed categories are compared with the first ones; all else stays. */
+static void columns_have_references(void **state)
+{
+    gbose_schema *schema = new_schema(
+        "action.a category x, y\naction.b category u, v other=off missing=off\naction.n number missing=off\n"
+        "action.h category hash=2 missing=off\nuser.c category p, q other=off missing=off\n"
+        "arm = n a a*c c*b*a n*n*b h h*b");
+    size_t n = gbose_schema_dim(schema);
+
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        char name[200], wanted[200], got[200], *at;
+
+        gbose_schema_column(schema, i, name, sizeof name);
+        snprintf(wanted, sizeof wanted, "%s", name);
+        at = strstr(wanted, "action.a=");
+        if (at) { /* the value's length differs */
+            size_t rest = strcspn(at, "*");
+
+            snprintf(wanted + (at - wanted), sizeof wanted - (size_t)(at - wanted), "action.a=x%s",
+                     name + (at - wanted) + rest);
+        }
+        at = strstr(wanted, "action.b=v");
+        if (at)
+            at[9] = 'u';
+        gbose_schema_column(schema, gbose_schema_reference(schema, i), got, sizeof got);
+        assert_string_equal(got, wanted);
+    }
+    assert_int_equal(n, 1 + 4 + 8 + 16 + 2 + 2 + 4);
+    gbose_schema_free(schema);
+}
+
 static void no_two_columns_have_the_same_name(void **state)
 {
     gbose_schema *schema = new_schema("action.x category a, \"a*user.y=b\", \"a=b\", \"other\", "
@@ -492,6 +524,7 @@ int main(void)
         cmocka_unit_test(the_locale_does_not_matter),
         cmocka_unit_test(the_hash_stays_what_it_was),
         cmocka_unit_test(columns_have_names),
+        cmocka_unit_test(columns_have_references),
         cmocka_unit_test(no_two_columns_have_the_same_name),
         cmocka_unit_test(slots_stand_for_names),
         cmocka_unit_test(a_schema_that_appends_is_compatible),

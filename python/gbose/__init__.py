@@ -8,10 +8,11 @@ packages.
 """
 
 from ._bandit import Bandit, Decision, Decisions, Diagnosis, Effect, Ticket, load, read_ticket
+from ._effects import Effects
 from ._errors import Error
 from ._gbose import ffi as _ffi
 from ._gbose import lib as _lib
-from ._log import Audit, Effects, Evaluation, Interval, effects, evaluate
+from ._log import Audit, Evaluation, Interval, effects, evaluate
 from ._results import Difference, Study, Summary
 from ._schema import Schema
 from ._study import simulate

@@ -13,11 +13,12 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Real
 from struct import unpack_from
-from typing import Any, Iterator, NamedTuple, Sequence, Union
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._effects import Effects, collect
 from ._errors import Error, check, failure
 from ._gbose import ffi, lib
 from ._schema import Coef, Schema
@@ -699,6 +700,47 @@ class Bandit:
         with self._lock:
             check(lib.gbose_effect(self._open(), ffi.from_buffer("double[]", row), level, out, out + 1, out + 2))
         return Effect(out[0], out[1], out[2])
+
+    def effects(self, x: Sequence[str] | Mapping[str, ArrayLike] | None = None, level: float = 0.95) -> Effects:
+        """effect() of every feature by itself, as a table with names: those of the schema's columns, else x0, x1, ...
+
+        x      names of columns, or name -> row of features; without it, all columns
+        level  of confidence of each
+
+        print() it, or look at frame() and plot(); effects()["action.price"] is one row. Values of a category are told against
+        the first one. What chance never chose about is in `unknown`. Every row takes time of order dim cubed: name those that matter where dim is large.
+
+        >>> import gbose, numpy as np
+        >>> schema = gbose.Schema("action.price number missing=off\\naction.new flag missing=off\\narm = price new")
+        >>> bandit = gbose.Bandit("gbose-auto:floor=0.2", schema=schema, seed=1)
+        >>> rng = np.random.default_rng(1)
+        >>> for _ in range(1500):
+        ...     actions = [{"price": p, "new": p > 1} for p in rng.uniform(0, 2, size=3)]
+        ...     decision = bandit.decide(actions=actions)
+        ...     bandit.learn(decision, reward=-0.5 * actions[decision.arm]["price"] + rng.normal())
+        >>> effects = bandit.effects()
+        >>> [row["effect"] for row in effects]
+        ['action.price', 'action.new']
+        >>> effects["action.price"]["anytime_lower"] < -0.5 < effects["action.price"]["anytime_upper"]
+        True
+        """
+        columns = self._schema.columns if self._schema is not None else [f"x{i}" for i in range(self.dim)]
+        if isinstance(x, str):
+            raise TypeError("x must be names of columns in a list, or name -> row of features")
+        for name in () if x is None or isinstance(x, Mapping) else x:
+            if name not in columns:
+                raise Error(f"there is no column {name!r}")
+
+        def ask(row: Any) -> dict[str, Any] | None:
+            try:
+                found = self.effect(row, level)
+            except Error as error:
+                if error.name != "EUNSEEN":
+                    raise
+                return None
+            return {"estimate": found.estimate, "anytime_lower": found.lower, "anytime_upper": found.upper}
+
+        return collect(columns, x, self._schema, ask)
 
     @property
     def spec(self) -> str:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import builtins
-import gzip
-import json
 import math
-from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Sequence, Union
+import re
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._bandit import Bandit
+from ._effects import Effects, collect
 from ._errors import Error, check
 from ._gbose import ffi, lib
+from ._rows import Row, rows
+from ._schema import Schema
 
-Row = Mapping[str, Any]
 Policy = Union[str, Bandit, Callable[[Row], Any]]
 
 
@@ -40,30 +40,15 @@ class Audit(NamedTuple):
     certain: float
 
 
-def _rows(log: Any) -> Iterator[dict[str, Any]]:
-    """The rows of a log: a path of JSON lines (plain or .gz), a frame, or dictionaries."""
-    if isinstance(log, (str, Path)):
-        opened = gzip.open(log, "rt", encoding="utf-8") if str(log).endswith(".gz") else open(log, encoding="utf-8")
-        with opened as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                try:
-                    yield json.loads(line)
-                except ValueError as error:
-                    raise Error(f"{log}, line {number}: {error}") from None
-    elif hasattr(log, "to_dict") and hasattr(log, "columns"):
-        yield from log.to_dict("records")
-    else:
-        yield from log
-
-
 class _Logged:
     """A row as the C library takes it, and the arrays that it points to."""
 
-    def __init__(self, labels: dict[Any, int], units: dict[Any, int]) -> None:
+    def __init__(self, schema: Schema | None) -> None:
         self.c = ffi.new("gbose_logged *")
-        self.labels, self.units = labels, units
+        self.labels: dict[Any, int] = {}
+        self.units: dict[Any, int] = {}
+        self.schema = schema
+        self.accepted: set[str] = set() if schema is None else {f"{schema.hash:016x}"}  # hashes of rows that may be taken
 
     def read(self, row: Row, number: int) -> bool:
         """Take a row; False if it has no reward."""
@@ -71,19 +56,16 @@ class _Logged:
         if reward is None or (isinstance(reward, float) and math.isnan(reward)):
             return False
         try:
-            self.pmf = np.ascontiguousarray(row["pmf"], dtype=np.float64)
             self.arm = int(row["arm"])
+            self.pmf = np.ascontiguousarray(row["pmf"] if "pmf" in row else self._partial(row), dtype=np.float64)
         except (KeyError, TypeError, ValueError) as error:
             raise Error(f"row {number}: 'arm' (an index) and 'pmf' (the probabilities of all arms) are needed: {error}") from None
         if self.pmf.ndim != 1 or not 0 <= self.arm < len(self.pmf):
             raise Error(f"row {number}: 'arm' is {self.arm}, and 'pmf' has the shape {self.pmf.shape}")
-        self.x: NDArray[np.float64] | None = None
-        if row.get("x") is not None:
-            self.x = np.ascontiguousarray(row["x"], dtype=np.float64)
-            if self.x.ndim != 2 or len(self.x) != len(self.pmf):
-                raise Error(f"row {number}: 'x' must have a row for each of {len(self.pmf)} arms; its shape is {self.x.shape}")
+        self._contexts(row, number)
         c = self.c
         c.n_arms, c.arm, c.reward = len(self.pmf), self.arm, float(reward)
+        c.partial = int("pmf" not in row and len(self.pmf) > 1)
         c.pmf = ffi.from_buffer("double[]", self.pmf)
         c.contexts = ffi.from_buffer("double[]", self.x) if self.x is not None else ffi.NULL
         c.label = ffi.NULL
@@ -93,6 +75,44 @@ class _Logged:
         unit = row.get("unit")
         c.unit = 0 if unit is None else self.units.setdefault(unit, len(self.units))
         return True
+
+    def _partial(self, row: Row) -> list[float]:
+        """Only the probability of the arm played is known: the others share the rest."""
+        n, p = len(row["arms"]) if "arms" in row else int(row["n_arms"]), float(row["p"])
+        return [p if a == self.arm else (1 - p) / (n - 1) for a in builtins.range(n)] if n > 1 else [1.0]
+
+    def _contexts(self, row: Row, number: int) -> None:
+        """Contexts and features of the round: as logged, or by the schema."""
+        self.x: NDArray[np.float64] | None = None
+        self.round: Any = row.get("round")
+        made_by = row.get("schema")
+        if self.schema is not None and made_by is not None and made_by not in self.accepted:
+            self._accept(str(made_by), number)
+        if self.schema is not None and row.get("actions") is not None:
+            scopes = {key: value for key, value in row.items() if isinstance(value, Mapping) and key not in ("policies", "actions")}
+            try:
+                self.x, self.round = self.schema.encode(row["actions"], **scopes)
+            except Error as error:
+                raise Error(f"row {number}: {error}") from None
+        elif row.get("x") is not None and "pmf" in row:
+            self.x = np.ascontiguousarray(row["x"], dtype=np.float64)
+        elif self.schema is not None and "pmf" in row:
+            raise Error(f"row {number}: there are no features by name ('actions'), which the schema needs")
+        if self.x is not None and (self.x.ndim != 2 or len(self.x) != len(self.pmf)):
+            raise Error(f"row {number}: 'x' must have a row for each of {len(self.pmf)} arms; its shape is {self.x.shape}")
+        if self.schema is not None and self.x is not None and self.x.shape[1] != self.schema.dim:
+            raise Error(f"row {number}: contexts have {self.x.shape[1]} features, and the schema has {self.schema.dim}")
+
+    def _accept(self, made_by: str, number: int) -> None:
+        """The schema may have grown since; another one's rows are refused."""
+        assert self.schema is not None
+        if not re.fullmatch("[0-9a-f]{16}", made_by):
+            raise Error(f"row {number}: 'schema' must be a schema's hash, 16 hexadecimal digits, not {made_by!r}")
+        try:
+            self.schema.before(int(made_by, 16))
+        except Error:
+            raise Error(f"row {number}: it was made by the schema {made_by}, and the one given is {self.schema.hash:016x}", "ESCHEMA") from None
+        self.accepted.add(made_by)
 
 
 def _named(policies: Any) -> list[tuple[str, Policy]]:
@@ -135,7 +155,7 @@ def _pmf(policy: Policy, name: str, row: Row, logged: _Logged, number: int) -> A
     if isinstance(policy, Bandit):
         if logged.x is None:
             raise Error(f"row {number}: there are no contexts ('x'), which {name} needs")
-        return policy.decide_at(logged.x, row.get("round"), stream=2**32 - 1, number=number).pmf
+        return policy.decide_at(logged.x, logged.round if policy.round_features else None, stream=2**32 - 1, number=number).pmf
     if callable(policy):
         return policy({key: value for key, value in row.items() if key not in _HIDDEN})
     raise Error(f"unknown policy {policy!r}: there are 'logged', 'uniform', 'arm=ID', 'column:NAME', a Bandit, or a function of a row")
@@ -235,17 +255,21 @@ def evaluate(
     level: float = 0.95,
     range: tuple[float, float] = (0, 1),
     horizon: float = 10000,
+    schema: Schema | None = None,
 ) -> Evaluation:
     """What policies would have earned, from a log that somebody else's decisions made.
 
-    log       JSON lines (a path, .gz too), a frame, or dictionaries, with 'arm' (the index played), 'pmf' (the probabilities of
-              all arms), 'r' or 'reward', and perhaps 'x' (contexts, a row for each arm), 'arms' (ids), 'round', 'policies'
+    log       dictionaries, or JSON lines (a path, .gz too), with 'arm' (the index played), 'pmf' (the probabilities of all arms), 'r'
+              or 'reward', and perhaps 'x' (contexts, a row for each arm), 'arms' (ids), 'round', 'policies'; or a frame, a CSV,
+              dsjson or the Open Bandit Dataset, as docs/evaluation.md has them
     policies  'logged', 'uniform', 'arm=ID', 'column:NAME', a Bandit as it is, or a function of a row that returns the probabilities
               of its arms. It is not shown what was drawn or earned. Others are compared with the first. A list, or name -> policy
     learners  specs of bandits that learn from the log, each asked before it learns a row
     level     of confidence of all intervals
     range     what rewards are known to be within, for levels
     horizon   rounds at which intervals are tightest
+    schema    makes contexts of features by name ('user', 'actions', ...; in tables, columns with a dot). Rows that say that another
+              schema made them are refused, unless this one only appends terms to it
 
     >>> import gbose, numpy as np
     >>> rng = np.random.default_rng(1)
@@ -268,10 +292,10 @@ def evaluate(
     options = ffi.new("gbose_evaluation_options *", lib.gbose_evaluation_defaults())
     options.alpha, options.low, options.high, options.horizon = 1 - level, range[0], range[1], horizon
     err, box = ffi.new("gbose_error *"), ffi.new("gbose_evaluation **")
-    logged, e = _Logged({}, {}), None
+    logged, e = _Logged(schema), None
     rounds = missing = 0
     next_point, curve, difference = 50.0, [], ffi.new("gbose_difference *")
-    for number, row in enumerate(_rows(log)):
+    for number, row in enumerate(rows(log)):
         if not logged.read(row, number):
             missing += 1
             continue
@@ -288,7 +312,7 @@ def evaluate(
                 if live[i] is None:
                     if not dim:
                         raise Error(f"row {number}: there are no contexts ('x'), which learner {name} needs")
-                    live[i] = Bandit(str(policy), dim=dim, seed=1)
+                    live[i] = Bandit(str(policy), seed=1, schema=schema) if schema else Bandit(str(policy), dim=dim, seed=1)
                 policy = live[i]  # type: ignore[assignment]
             a = np.ascontiguousarray(_pmf(policy, name, row, logged, number), dtype=np.float64)
             if a.shape != logged.pmf.shape:
@@ -300,7 +324,8 @@ def evaluate(
             raise Error(f"row {number}: {ffi.string(err.text).decode()}")
         for bandit in live.values():
             assert bandit is not None
-            bandit.learn(bandit.ticket_for(logged.x, logged.pmf, logged.arm, row.get("round")), logged.c.reward)
+            features = logged.round if bandit.round_features else None
+            bandit.learn(bandit.ticket_for(logged.x, logged.pmf, logged.arm, features), logged.c.reward)
         rounds += 1
         if rounds >= next_point:
             next_point = max(next_point + 1, next_point * 1.04)
@@ -314,52 +339,22 @@ def evaluate(
     return Evaluation([name for name, _ in named], e, rounds, missing, curve, level)
 
 
-
-
-
-class Effects(list[Any]):
-    """Effects, each a dictionary: effect, estimate, error, lower, upper (for one look), anytime_lower, anytime_upper. frame() and plot()."""
-
-    def frame(self) -> Any:
-        """A pandas frame, a row for each effect."""
-        import pandas as pd
-
-        return pd.DataFrame(self).set_index("effect")
-
-    def plot(self, ax: Any = None) -> Any:
-        """A forest plot by matplotlib: thick for one look, thin for looks as often as one likes."""
-        import matplotlib.pyplot as plt
-
-        ax = ax or plt.gca()
-        for i, row in enumerate(self):
-            y = len(self) - i
-            if math.isfinite(row["anytime_lower"]):
-                ax.plot([row["anytime_lower"], row["anytime_upper"]], [y, y], color="C0", lw=1)
-            ax.plot([row["lower"], row["upper"]], [y, y], color="C0", lw=3)
-            ax.plot(row["estimate"], y, "o", color="C0")
-        ax.axvline(0, color="black", lw=0.5)
-        ax.set_yticks(builtins.range(len(self), 0, -1), [row["effect"] for row in self])
-        ax.set_xlabel("effect on the reward, for each unit")
-        return ax
-
-    def __str__(self) -> str:
-        return "\n".join(f"{r['effect']}: {r['estimate']:.4g} [{r['lower']:.4g}, {r['upper']:.4g}], at any time "
-                         f"[{r['anytime_lower']:.4g}, {r['anytime_upper']:.4g}]" for r in self)
-
-
-def effects(log: Any, x: Mapping[str, Sequence[float]] | None = None, *, unit: bool = False, level: float = 0.95) -> Effects:
+def effects(
+    log: Any, x: Mapping[str, Sequence[float]] | None = None, *, unit: bool = False, level: float = 0.95, schema: Schema | None = None
+) -> Effects:
     """What features of the arms do to the reward, from a log with contexts and the probabilities of all arms.
 
-    log    as for evaluate(); 'x' is needed
-    x      name -> row of features; without it, every feature by itself
-    unit   errors are clustered by the log's 'unit'
-    level  of confidence
+    log     as for evaluate(); 'x' is needed, or features by name and a schema
+    x       name -> row of features; without it, every feature by itself, by the names that the schema gives them
+    unit    errors are clustered by the log's 'unit'
+    level   of confidence
+    schema  as for evaluate()
 
-    What the log does not identify, because chance never chose between arms that differ in it, is left out.
+    What the log does not identify, because chance never chose between arms that differ in it, is in `unknown` of the result.
     """
     err, box, f = ffi.new("gbose_error *"), ffi.new("gbose_effects **"), None
-    logged, dim = _Logged({}, {}), 0
-    for number, row in enumerate(_rows(log)):
+    logged, dim = _Logged(schema), 0
+    for number, row in enumerate(rows(log)):
         if not logged.read(row, number):
             continue
         if logged.x is None:
@@ -374,16 +369,18 @@ def effects(log: Any, x: Mapping[str, Sequence[float]] | None = None, *, unit: b
             raise Error(f"row {number}: {ffi.string(err.text).decode()}")
     if f is None:
         raise Error("the log has no row with a reward")
-    asked = x if x is not None else {f"x{i}": np.eye(dim)[i] for i in builtins.range(dim)}
-    out, value = Effects(), ffi.new("gbose_effect_value *")
-    for name, features in asked.items():
+    value = ffi.new("gbose_effect_value *")
+
+    def ask(features: Any) -> dict[str, Any] | None:
         a = np.ascontiguousarray(features, dtype=np.float64)
         if a.shape != (dim,):
-            raise Error(f"{name} has the shape {a.shape}, and contexts have {dim} features")
+            raise Error(f"a row of x has the shape {a.shape}, and contexts have {dim} features")
         code = lib.gbose_effects_at(f, ffi.from_buffer("double[]", a), level, value)
         if code == lib.GBOSE_EUNSEEN:
-            continue
+            return None
         check(code)
-        out.append({"effect": name, "estimate": value.estimate, "error": value.error, "lower": value.fixed.lower, "upper": value.fixed.upper,
-                    "anytime_lower": value.anytime.lower, "anytime_upper": value.anytime.upper, "rounds": value.rounds, "units": value.units})
-    return out
+        return {"estimate": value.estimate, "error": value.error, "lower": value.fixed.lower, "upper": value.fixed.upper,
+                "anytime_lower": value.anytime.lower, "anytime_upper": value.anytime.upper, "rounds": value.rounds, "units": value.units}
+
+    columns = schema.columns if schema is not None else [f"x{i}" for i in builtins.range(dim)]
+    return collect(columns, x, schema, ask)

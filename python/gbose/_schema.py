@@ -104,6 +104,20 @@ class Schema:
         """Does this schema only append terms to `before`? What was learned with that one then stays true."""
         return int(lib.gbose_schema_compatible(before._s, self._s, ffi.NULL)) == 0
 
+    def before(self, hash: int) -> Schema:
+        """The schema with this hash that this one only appends terms to: what a log or a state was made by that carries it.
+
+        >>> import gbose
+        >>> one = gbose.Schema("action.a number\\naction.b number\\narm = a")
+        >>> two = gbose.Schema("action.a number\\naction.b number\\narm = a b")
+        >>> two.before(one.hash) == one
+        True
+        """
+        out, err = ffi.new("gbose_schema **"), ffi.new("gbose_error *")
+        check(lib.gbose_schema_before(out, self._s, hash, err), err)
+        text = ffi.string(lib.gbose_schema_text(ffi.gc(out[0], lib.gbose_schema_free)))
+        return Schema(text.decode(errors="surrogatepass"))
+
     @classmethod
     def fit(cls, frame: Any, arm: Sequence[str], round: Sequence[str] = ()) -> Schema:
         """A schema with types, scales and values from data. Scales are fixed then: `print(schema.text)`, edit it, and

@@ -107,3 +107,134 @@ def test_a_lying_log_is_caught(log):
     rows, _ = log
     lies = [{**row, "pmf": [0.25] * 4} for row in rows]
     assert "propensities: arms were not drawn as logged" in str(gbose.evaluate(lies))
+
+
+# ---- features by name, and other formats ----
+
+SCHEMA = "action.price number scale=2 missing=off\naction.id category a, b, c missing=off other=off\nuser.age number missing=off\n" \
+         "arm = price id price*age\nround = age\n"
+
+
+NAMES = ["action.price", "action.id=b less action.id=a", "action.id=c less action.id=a", "action.price*user.age"]
+
+
+@pytest.fixture(scope="module")
+def named():
+    """The same decisions with features by name, as rows of arms, and with contexts; and the schema."""
+    rng, schema = np.random.default_rng(3), gbose.Schema(SCHEMA)
+    rows, table, encoded = [], [], []
+    for t in range(1500):
+        age, arm = float(rng.normal()), int(rng.integers(3))
+        actions = [{"id": i, "price": float(p)} for i, p in zip("abc", rng.uniform(0, 2, 3))]
+        r = 0.4 * actions[arm]["price"] + np.sin(t / 50) + float(rng.normal(scale=0.3))
+        rows.append({"id": t, "arm": arm, "arms": ["a", "b", "c"], "pmf": [1 / 3] * 3, "r": r, "user": {"age": age}, "actions": actions})
+        for i, action in enumerate(actions):
+            table.append({"id": t, "user.age": age, "action.id": action["id"], "action.price": action["price"], "played": int(i == arm),
+                          "probability": 1 / 3, "reward": r if i == arm else None})
+        x, features = schema.encode(actions, user={"age": age})
+        encoded.append({**{k: rows[-1][k] for k in ("id", "arm", "arms", "pmf", "r")}, "x": x, "round": features, "schema": f"{schema.hash:016x}"})
+    return rows, table, encoded, schema
+
+
+def test_formats_give_the_same_numbers(named, tmp_path):
+    import pandas as pd
+
+    rows, table, encoded, schema = named
+    frame = pd.DataFrame(table)
+    frame.to_csv(tmp_path / "log.csv.gz", index=False)
+    dsjson = tmp_path / "log.dsjson"
+    with open(dsjson, "w") as file:
+        for row in rows:
+            order = [row["arm"], *(a for a in range(3) if a != row["arm"])]
+            context = {"user": [row["user"]], "_multi": [{"id": a["id"], "_tag": "?", "j": 1, "price": a["price"]} for a in row["actions"]]}
+            print(json.dumps({"_label_cost": -row["r"], "_label_probability": 1 / 3, "EventId": str(row["id"]), "a": [a + 1 for a in order],
+                              "p": [1 / 3] * 3, "c": context}), file=file)
+    want = gbose.evaluate(encoded, ["uniform", "arm=b"], ["gbose-auto:round=1"], range=(-9, 9)).frame().to_numpy()
+    for log in (rows, frame, tmp_path / "log.csv.gz", dsjson):
+        got = gbose.evaluate(log, ["uniform", "arm=b"], ["gbose-auto"], range=(-9, 9), schema=schema).frame().to_numpy()
+        np.testing.assert_array_equal(got, want)
+    found = gbose.effects(frame, schema=schema)
+    assert [row["effect"] for row in found] == NAMES and not found.unknown
+    assert found["action.price"]["anytime_lower"] < 0.8 < found["action.price"]["anytime_upper"]
+    assert found["action.id=b less action.id=a"]["lower"] < 0 < found["action.id=b less action.id=a"]["upper"]
+    same = gbose.effects([{**row, "actions": [{**a, "id": "a"} for a in row["actions"]]} for row in rows], schema=schema)
+    assert same.unknown == ["action.id=a", "action.id=b", "action.id=c"] and "Chance never chose" in str(same)
+    with pytest.raises(KeyError, match="chance never chose"):
+        same["action.id=a"]
+
+
+def test_wide_tables(tmp_path):
+    import pandas as pd
+
+    rng = np.random.default_rng(5)
+    wide = pd.DataFrame({"arm": rng.choice(["a", "b"], 800), "p:a": 0.5, "p:b": 0.5, "x:age": rng.normal(size=800)})
+    wide["reward"] = (wide["arm"] == "b") * 0.5 + rng.normal(scale=0.1, size=800)
+    assert gbose.effects(wide)["x0"]["lower"] < 0.5 < gbose.effects(wide)["x0"]["upper"]
+    path = tmp_path / "wide.csv"
+    wide.to_csv(path, index=False)
+    assert gbose.effects(path)["x0"] == gbose.effects(wide)["x0"]
+    command = os.environ.get("GBOSE")
+    if command:
+        subprocess.run([command, "effects", path, "--out", tmp_path / "out"], check=True, capture_output=True)
+        other = pd.read_csv(tmp_path / "out" / "effects.csv")
+        assert other.iloc[0, 1] == pytest.approx(gbose.effects(path)["x0"]["estimate"], rel=1e-9)
+    partial = wide.drop(columns=["p:a", "p:b"]).assign(probability=0.5)
+    assert gbose.evaluate(partial, ["logged", "arm=b"], range=(-2, 2)).differences["arm=b"].lower > 0
+    with pytest.raises(gbose.Error, match="there is no column 'probability'"):
+        gbose.evaluate(wide.drop(columns=["p:a", "p:b"]))
+    with pytest.raises(gbose.Error, match="row 0: arm 'c' has no column"):
+        gbose.evaluate(wide.assign(arm="c"))
+
+
+def test_rows_of_another_schema_are_refused(named):
+    rows, _, encoded, schema = named
+    more = gbose.Schema(SCHEMA.replace("\nround", " price*price\nround"))
+    other = gbose.Schema(SCHEMA.replace("price*age", "id*age"))
+    carrying = [{**row, "schema": f"{schema.hash:016x}"} for row in rows]
+    assert more.before(schema.hash) == schema
+    assert gbose.evaluate(carrying, schema=schema).rounds == gbose.evaluate(carrying, schema=more).rounds == 1500
+    for log in (carrying, encoded):
+        for call in (gbose.evaluate, gbose.effects):
+            with pytest.raises(gbose.Error, match=f"row 0: it was made by the schema {schema.hash:016x}, and the one given is"):
+                call(log, schema=other)
+    with pytest.raises(gbose.Error, match="16 hexadecimal digits"):
+        gbose.evaluate([{**rows[0], "schema": "7"}], schema=schema)
+    with pytest.raises(gbose.Error, match="only appends terms"):
+        schema.before(more.hash)
+
+
+def test_effects_of_a_bandit_have_names(named):
+    rows, _, _, schema = named
+    bandit = gbose.Bandit("gbose-auto", schema=schema, seed=1)
+    for row in rows:
+        bandit.learn(bandit.ticket_for(pmf=row["pmf"], arm=row["arm"], actions=row["actions"], user=row["user"]), row["r"])
+    effects = bandit.effects()
+    assert [row["effect"] for row in effects] == NAMES and not effects.unknown
+    price = effects["action.price"]
+    assert price["anytime_lower"] < 0.8 < price["anytime_upper"]  # scale=2
+    assert tuple(list(price.values())[1:]) == tuple(bandit.effect(np.eye(schema.dim)[0]))
+    assert bandit.coef["action.price"] == pytest.approx(price["estimate"], abs=0.05)
+    assert list(effects.frame().columns) == ["estimate", "anytime_lower", "anytime_upper"]
+    assert len(effects.plot(plt.subplots()[1]).lines) == 2 * len(effects) + 1
+    assert "action.price" in str(effects) and "<td>action.price</td>" in effects._repr_html_()
+    assert [row["effect"] for row in bandit.effects(["action.price"], level=0.5)] == ["action.price"]
+    contrast = bandit.effects({"a to b": np.eye(schema.dim)[2] - np.eye(schema.dim)[1]})
+    assert contrast["a to b"]["anytime_lower"] < 0 < contrast["a to b"]["anytime_upper"]
+    with pytest.raises(gbose.Error, match="there is no column 'price'"):
+        bandit.effects(["price"])
+    with pytest.raises(gbose.Error) as error:
+        gbose.Bandit("gbose", dim=2, seed=1).effects()
+    assert error.value.name == "ELEARNER"
+
+
+def test_broken_files(tmp_path):
+    import gzip
+
+    packed = gzip.compress(b'{"arm":0,"pmf":[1],"r":1}\n' * 1000)
+    for name, data, says in (("cut.jsonl.gz", packed[:-20], "cut.jsonl.gz: "), ("no.jsonl.gz", b"plain", "no.jsonl.gz: "),
+                             ("bin.jsonl", b"\xff\xfe\x00", "bin.jsonl: "), ("list.jsonl", b"[1]\n", "line 1: a line must be an object"),
+                             ("empty.jsonl", b"", "no row with a reward"), ("empty.csv", b"", "no column 'arm'"),
+                             ("q.csv", b'arm,reward,probability\n"a"b,1,1\n', "q.csv: ")):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(gbose.Error, match=says):
+            gbose.evaluate(tmp_path / name)

@@ -12,6 +12,7 @@
 #include "report/effects_page.h"
 
 #define GROUPS_MOST 200
+#define NAME_WIDEST 60 /* characters of a name that the table shows */
 
 struct asking {
     struct logs logs;
@@ -88,15 +89,58 @@ static int take(void *user, const struct gbose__record *r, gbose_error *err)
 
 /* ---- rows of the table ---- */
 
-static char *column_name(const struct asking *q, size_t i)
+static void write_column(const struct asking *q, size_t i, char *buf, size_t size)
 {
-    char buf[1000];
-
     if (q->logs.schema)
-        gbose_schema_column(q->logs.schema, i, buf, sizeof buf);
+        gbose_schema_column(q->logs.schema, i, buf, size);
     else
-        snprintf(buf, sizeof buf, "x%zu", i);
-    return strdup(buf);
+        snprintf(buf, size, "x%zu", i);
+}
+
+/* Column i alone; or, if that cannot be told, against the column that the schema compares it with. */
+static char *ask_column(const struct asking *q, size_t g, size_t i, double *x, struct gbose__effect_row *row)
+{
+    char name[1000], other[1000], both[2100];
+    size_t reference = q->logs.schema ? gbose_schema_reference(q->logs.schema, i) : i;
+
+    x[i] = 1;
+    write_column(q, i, name, sizeof name);
+    row->known = gbose_effects_at(q->f[g], x, q->level, &row->value) == GBOSE_OK;
+    if (row->known || reference == i)
+        return strdup(name);
+    x[reference] = -1;
+    row->known = gbose_effects_at(q->f[g], x, q->level, &row->value) == GBOSE_OK;
+    write_column(q, reference, other, sizeof other);
+    snprintf(both, sizeof both, "%s less %s", name, other);
+    return strdup(row->known ? both : name);
+}
+
+/* Is column i what others are compared with, and itself unknown? Then the others say all. */
+static int is_reference(const struct asking *q, const struct gbose__effect_row *rows, size_t i)
+{
+    if (!q->logs.schema || rows[i].known)
+        return 0;
+    for (size_t k = 0; k < q->dim; k++)
+        if (k != i && rows[k].known && gbose_schema_reference(q->logs.schema, k) == i)
+            return 1;
+    return 0;
+}
+
+/* Leave out references: `each` rows of every group, of which fewer are left. */
+static void drop_references(const struct asking *q, struct gbose__effect_row *rows, size_t *n, size_t each)
+{
+    char *drop = calloc(*n, 1);
+    size_t left = 0;
+
+    for (size_t k = 0; drop && k < *n; k++)
+        drop[k] = (char)is_reference(q, rows + k / each * each, k % each);
+    for (size_t k = 0; drop && k < *n; k++)
+        if (drop[k])
+            free(rows[k].name);
+        else
+            rows[left++] = rows[k];
+    *n = drop ? left : *n;
+    free(drop);
 }
 
 static char *with_group(const struct asking *q, size_t g, char *name)
@@ -110,16 +154,43 @@ static char *with_group(const struct asking *q, size_t g, char *name)
     return strdup(buf);
 }
 
-/* "1,0,-2" as a row of features. */
+/* The column of a name, or dim. */
+static size_t find_column(const struct asking *q, const char *name, size_t length)
+{
+    char buf[1000];
+    size_t i = 0;
+
+    for (; i < q->dim; i++) {
+        write_column(q, i, buf, sizeof buf);
+        if (strlen(buf) == length && !strncmp(buf, name, length))
+            break;
+    }
+    return i;
+}
+
+/* "1,0,-2", or "COLUMN", or "COLUMN less COLUMN" as a row of features. */
 static int read_contrast(const struct asking *q, const char *text, double *x)
 {
+    static const char minus[] = " less ";
+    const char *less = strstr(text, minus), *from = text;
+    size_t first = find_column(q, text, less ? (size_t)(less - text) : strlen(text)),
+           second = less ? find_column(q, less + strlen(minus), strlen(less + strlen(minus))) : first;
     char *end;
 
+    if (first < q->dim && second < q->dim) {
+        x[first] = 1;
+        x[second] = less ? x[second] - 1 : 1;
+        return EXIT_FINE;
+    }
     for (size_t i = 0; i < q->dim; i++) {
-        x[i] = strtod(text, &end);
-        if (end == text || *end != (i + 1 < q->dim ? ',' : 0))
-            return usage_error(q->logs.command, "--x must be %zu numbers with commas between them", q->dim);
-        text = end + 1;
+        x[i] = strtod(from, &end);
+        if (end == from || *end != (i + 1 < q->dim ? ',' : 0) || !isfinite(x[i]))
+            return usage_error(
+                q->logs.command,
+                "--x must be the name of a column, 'NAME less NAME', or %zu numbers with commas "
+                "between them; got '%s'",
+                q->dim, text);
+        from = end + 1;
     }
     return EXIT_FINE;
 }
@@ -137,17 +208,21 @@ static int fill(const struct asking *q, struct gbose__effect_row **rows, size_t 
         size_t g = k / each, i = k % each;
 
         memset(x, 0, q->dim * sizeof *x);
-        if (q->contrasts->n)
+        if (q->contrasts->n) {
             rc = read_contrast(q, q->contrasts->value[i], x);
-        else
-            x[i] = 1;
-        row->name = with_group(q, g, q->contrasts->n ? strdup(q->contrasts->value[i]) : column_name(q, i));
-        row->known = !rc && gbose_effects_at(q->f[g], x, q->level, &row->value) == GBOSE_OK;
+            row->name = strdup(q->contrasts->value[i]);
+            row->known = !rc && gbose_effects_at(q->f[g], x, q->level, &row->value) == GBOSE_OK;
+        } else {
+            row->name = ask_column(q, g, i, x, row);
+        }
+        row->name = with_group(q, g, row->name);
         if (!row->name)
             rc = EXIT_BROKEN;
     }
     if (!*rows || !x)
         rc = EXIT_BROKEN;
+    if (!rc && !q->contrasts->n)
+        drop_references(q, *rows, n, each);
     free(x);
     return rc;
 }
@@ -167,22 +242,27 @@ static void print_interval(const gbose_interval *i, double width)
 
 static void print_rows(const struct asking *q, const struct gbose__effect_row *rows, size_t n, int trial)
 {
-    char sentence[400];
+    char sentence[GBOSE__SENTENCE_SIZE];
+    int width = 12;
 
-    for (size_t i = 0; i < n; i++) {
-        gbose__effect_sentence(sentence, sizeof sentence, rows + i);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].known) {
+            gbose__effect_sentence(sentence, sizeof sentence, rows + i);
+            puts(sentence);
+            width = strlen(rows[i].name) > (size_t)width ? (int)strlen(rows[i].name) : width;
+        }
+    width = width > NAME_WIDEST ? NAME_WIDEST : width;
+    gbose__effects_unknown(sentence, sizeof sentence, rows, n);
+    if (*sentence)
         puts(sentence);
-    }
-    printf("\n%-28s %11s %11s %22s", "effect", "estimate", "error", "one look");
+    printf("\n%-*s %11s %11s %22s", width, "effect", "estimate", "error", "one look");
     printf(trial ? "\n" : " %22s\n", "any time");
     for (size_t i = 0; i < n; i++) {
         const gbose_effect_value *v = &rows[i].value;
 
-        printf("%-28.28s ", rows[i].name);
-        if (!rows[i].known) {
-            printf("%11s\n", "unknown");
+        if (!rows[i].known)
             continue;
-        }
+        printf("%-*.*s ", width, width, rows[i].name);
         printf("%11.5g %11.3g", v->estimate, v->error);
         print_interval(&v->fixed, v->fixed.upper - v->fixed.lower);
         if (!trial)
@@ -213,9 +293,9 @@ static int answer(struct asking *q, struct arg *args)
         rc = logs_each(&q->logs, take, q);
         if (!rc && !q->groups.n)
             rc = usage_error(q->logs.command, "the log has no decision with a reward");
+        rc = rc ? rc : fill(q, &rows, &n);
         if (!rc)
             logs_summary(&q->logs, stdout);
-        rc = rc ? rc : fill(q, &rows, &n);
     }
     if (!rc)
         print_rows(q, rows, n, trial);
@@ -281,12 +361,15 @@ static int run(int argc, char **argv)
 
 const struct command cmd_effects = {
     "effects", "what features of arms do to the reward, with intervals. From a log",
-    "Usage: gbose effects LOG... [--x NUMBERS...] [--by COLUMN] [--unit COLUMN] [--out DIR]\n"
+    "Usage: gbose effects LOG... [--x WHAT...] [--by COLUMN] [--unit COLUMN] [--out DIR]\n"
     "       gbose effects TABLE --wcls --controls NAME... --moderators NAME... [--numerator P]\n\n"
     "Estimates what each feature adds to the reward, without bias whatever moves the level of the rewards, "
     "with intervals that hold\n"
     "for logs of learners too: one for a single look, and one for looks as often as one likes.\n\n"
-    "  --x NUMBERS     a row of features, as 1,0,-1, instead of one row for each feature\n"
+    "  --x WHAT        instead of every column: the names of some, as action.price, of two whose difference "
+    "is asked\n"
+    "                  for, as 'action.topic=travel less action.topic=sports', or rows of features, as "
+    "1,0,-1\n"
     "  --by COLUMN     apart for each value of a column of the log (moderators)\n"
     "  --unit COLUMN   outcomes of the same unit (a user) may be correlated: errors are clustered\n"
     "  --level P       of confidence (0.95)\n"

@@ -269,6 +269,24 @@ size_t gbose_schema_round_column(const gbose_schema *schema, size_t i, char *buf
     return write_name(schema, &schema->round, i, buf, capacity);
 }
 
+size_t gbose_schema_reference(const gbose_schema *schema, size_t i)
+{
+    const struct gbose__term *t = schema->arm.at;
+    size_t within, reference;
+
+    while (i >= t->first + t->width)
+        t++;
+    within = reference = i - t->first;
+    for (uint32_t k = 0; k < t->n_factors; k++) {
+        const struct gbose__factor *f = &t->factor[k];
+        const struct gbose__schema_feature *feature = &schema->feature[f->feature];
+
+        if (feature->is_action && feature->type == TYPE_CATEGORY && !feature->buckets)
+            reference -= within / f->stride % f->width * f->stride;
+    }
+    return t->first + reference;
+}
+
 /* ---- compatible schemas ---- */
 
 static int begins_with(const gbose_schema *before, const gbose_schema *now, int is_arm, gbose_error *err)

@@ -236,7 +236,7 @@ static void add_sums(gbose_effects *f, uint64_t unit, double y, const double *m)
 int gbose_effects_add(gbose_effects *f, const gbose_logged *row, gbose_error *err)
 {
     const double *m, *b;
-    double best, y;
+    double best, mean, y;
     int rc, informative;
 
     if (!f)
@@ -253,7 +253,8 @@ int gbose_effects_add(gbose_effects *f, const gbose_logged *row, gbose_error *er
     best = gbose__dot(f->context, m, f->stride);
     for (size_t a = 1; a < row->n_arms; a++)
         best = fmax(best, gbose__dot(f->context + a * f->stride, m, f->stride));
-    y = row->reward - gbose__level_predict(&f->baseline, m, best) - gbose__dot(f->mean, m, f->stride);
+    mean = gbose__dot(f->mean, m, f->stride);
+    y = row->reward - gbose__level_predict(&f->baseline, m, best, mean) - mean;
     gbose__level_learn(&f->baseline, m, best, b, row->reward);
     f->rounds++;
     if (!informative || f->rounds <= WARM_UP)

@@ -264,8 +264,8 @@ static size_t label_of(const gbose_logged *row, size_t a)
     return row->label ? row->label[a] : a;
 }
 
-/* The scores b'theta, the best of them, and q. Returns c. */
-static double predict(gbose_evaluation *e, const gbose_logged *row, double *best)
+/* The scores b'theta, the best of them, their mean by the log's probabilities, and q. Returns c. */
+static double predict(gbose_evaluation *e, const gbose_logged *row, double *best, double *mean)
 {
     static const double none[GBOSE__LANES];
     double c;
@@ -281,22 +281,25 @@ static double predict(gbose_evaluation *e, const gbose_logged *row, double *best
         }
     }
     *best = e->score[0];
-    for (size_t a = 1; a < row->n_arms; a++)
+    *mean = 0;
+    for (size_t a = 0; a < row->n_arms; a++) {
         *best = e->score[a] > *best ? e->score[a] : *best;
-    c = gbose__level_predict(&e->baseline, e->dim ? e->theta.mu : none, *best);
+        *mean += row->pmf[a] * e->score[a];
+    }
+    c = gbose__level_predict(&e->baseline, e->dim ? e->theta.mu : none, *best, *mean);
     /* Where the log's own probabilities are not known, only a q that is the same for all arms has a known
      * mean. */
     for (size_t a = 0; a < row->n_arms; a++)
-        e->q[a] = row->partial ? c : c + e->score[a];
+        e->q[a] = gbose__level_within(&e->baseline, row->partial ? c : c + e->score[a]);
     return c;
 }
 
 /* Centring needs all probabilities, so that a partial round teaches the baseline alone. */
-static void learn(gbose_evaluation *e, const gbose_logged *row, double c, double best)
+static void learn(gbose_evaluation *e, const gbose_logged *row, double c, double best, double mean)
 {
     static const double none[GBOSE__LANES];
     const double *b = e->context + row->arm * e->baseline.stride;
-    double mean = 0, *x = e->theta.x;
+    double *x = e->theta.x;
     int settled = e->baseline.rounds >= WARM_UP &&
                   !row->partial; /* before, a reward says more of the level than of its arm */
 
@@ -315,10 +318,8 @@ static void learn(gbose_evaluation *e, const gbose_logged *row, double c, double
         return;
     memset(x, 0, e->baseline.stride * sizeof *x);
     for (size_t a = 0; a < row->n_arms; a++)
-        if (row->pmf[a] > 0) {
+        if (row->pmf[a] > 0)
             gbose__kernels->axpy(x, -row->pmf[a], e->context + a * e->baseline.stride, e->baseline.stride);
-            mean += row->pmf[a] * e->score[a];
-        }
     gbose__kernels->axpy(x, 1, b, e->baseline.stride);
     gbose__ridge_begin(&e->theta);
     gbose__ridge_term(&e->theta, x, 1, row->reward - c - mean);
@@ -378,7 +379,7 @@ static void add_difference(gbose_evaluation *e, struct policy *policy, const gbo
 int gbose_evaluation_add(gbose_evaluation *e, const gbose_logged *row, const double *const *pmf,
                          gbose_error *err)
 {
-    double c, best;
+    double c, best, mean;
     int rc;
 
     if (!e)
@@ -388,14 +389,14 @@ int gbose_evaluation_add(gbose_evaluation *e, const gbose_logged *row, const dou
         return rc;
     if (reserve(e, row))
         return gbose__fail(err, GBOSE_ENOMEM, "out of memory for a round of %zu arms", row->n_arms);
-    c = predict(e, row, &best);
+    c = predict(e, row, &best, &mean);
     e->in_range &= row->reward >= e->set.low && row->reward <= e->set.high;
     gbose__audit_add(&e->audit, row, e->score);
     for (size_t i = 0; i < e->n; i++)
         add_policy(e, e->policy + i, row, pmf[i]);
     for (size_t i = 1; i < e->n; i++)
         add_difference(e, e->policy + i, row, pmf[i], pmf[0]);
-    learn(e, row, c, best);
+    learn(e, row, c, best, mean);
     return succeed(err);
 }
 
@@ -436,14 +437,15 @@ int gbose_evaluation_difference(const gbose_evaluation *e, size_t i, gbose_diffe
     phi = &policy->phi;
     alpha = e->set.alpha;
     range = e->set.high - e->set.low;
-    mean = phi->n > 0 ? phi->sum / phi->n : NAN;
+    mean = phi->sum / phi->n;
     radius = gbose__running_radius(phi, alpha);
     /* On arms that could not have been played the regression stands alone, and may be wrong by the whole
      * range. */
     lost = (policy->support.lost + e->policy->support.lost) / policy->value.n;
     if (lost > 0)
         radius = e->in_range ? radius + lost * range : INFINITY;
-    out->phi = (gbose_interval){mean, mean - radius, mean + radius};
+    out->phi = phi->n > 0 ? (gbose_interval){mean, mean - radius, mean + radius}
+                          : (gbose_interval){NAN, -INFINITY, INFINITY};
     a = level(e, e->policy);
     b = level(e, policy);
     out->ips_width = b.upper - a.lower - (b.lower - a.upper);

@@ -1,5 +1,6 @@
 #include "logs/level.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/kernels.h"
@@ -26,13 +27,21 @@ void gbose__level_clear(struct gbose__level *level)
     gbose__free(level->memory);
 }
 
-double gbose__level_predict(const struct gbose__level *level, const double *mu, double best)
+double gbose__level_within(const struct gbose__level *level, double reward)
+{
+    double span = level->high - level->low;
+
+    return level->rounds > 0 ? fmin(level->high + span, fmax(level->low - span, reward)) : reward;
+}
+
+double gbose__level_predict(const struct gbose__level *level, const double *mu, double best, double mean)
 {
     struct gbose__features round = {.best = best, .clock = level->rounds};
-    double features[GBOSE__MAX_FEATURES];
+    double features[GBOSE__MAX_FEATURES], shift;
 
     gbose__baseline_features(&level->baseline, features, &round);
-    return gbose__baseline_predict(&level->baseline, features, mu, level->scratch).shift;
+    shift = gbose__baseline_predict(&level->baseline, features, mu, level->scratch).shift;
+    return gbose__level_within(level, shift + mean) - mean;
 }
 
 void gbose__level_learn(struct gbose__level *level, const double *mu, double best, const double *b,
@@ -44,5 +53,7 @@ void gbose__level_learn(struct gbose__level *level, const double *mu, double bes
 
     gbose__baseline_features(&level->baseline, features, &round);
     gbose__baseline_learn(&level->baseline, &lesson, level->scratch);
+    level->low = level->rounds > 0 ? fmin(level->low, reward) : reward;
+    level->high = level->rounds > 0 ? fmax(level->high, reward) : reward;
     level->rounds++;
 }

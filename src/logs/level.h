@@ -12,9 +12,10 @@
 
 struct gbose__level {
     struct gbose__baseline baseline;
-    size_t stride;   /* of a row: dim, padded */
-    double rounds;   /* learned */
-    double *scratch; /* one row */
+    size_t stride;    /* of a row: dim, padded */
+    double rounds;    /* learned */
+    double low, high; /* of the rewards learned */
+    double *scratch;  /* one row */
     double *memory;
 };
 
@@ -22,8 +23,14 @@ struct gbose__level {
 int gbose__level_init(struct gbose__level *level, size_t dim);
 void gbose__level_clear(struct gbose__level *level);
 
-/* What the reward would be without the arm's own part b'mu. `best` is the largest score b'mu of the round. */
-double gbose__level_predict(const struct gbose__level *level, const double *mu, double best);
+/* What the reward would be without the arm's own part b'mu. `best` is the largest score b'mu of the round, and
+ * `mean` the mean of the scores by the log's probabilities. The level plus that mean, which is the expected
+ * reward, stays within gbose__level_within(): an estimate mu from few rounds can be far off, the level that is
+ * seen through it too, and each would be learned from the other's error. */
+double gbose__level_predict(const struct gbose__level *level, const double *mu, double best, double mean);
+
+/* A reward that is predicted, kept within those that came so far and once their span beyond. */
+double gbose__level_within(const struct gbose__level *level, double reward);
 
 /* The arm with the padded context b was played and gave this reward. mu and best are those it was
  * predicted with. */

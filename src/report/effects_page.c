@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "io/csv.h"
 #include "io/file.h"
@@ -22,10 +23,7 @@ void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_r
     double width = i->upper - i->lower;
     char a[32], b[32], c[32];
 
-    if (!row->known) {
-        snprintf(buf, size, "%s: the log cannot tell; chance never chose between arms that differ in it.",
-                 row->name);
-    } else if (i->lower > 0 || i->upper < 0) {
+    if (i->lower > 0 || i->upper < 0) {
         int up = i->lower > 0;
 
         snprintf(buf, size, "%s %s the reward by %s for each unit [%s, %s].", row->name,
@@ -35,6 +33,24 @@ void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_r
         snprintf(buf, size, "%s: no effect can be seen; it is between %s and %s for each unit.", row->name,
                  say(b, i->lower, width), say(c, i->upper, width));
     }
+}
+
+void gbose__effects_unknown(char *buf, size_t size, const struct gbose__effect_row *rows, size_t n)
+{
+    size_t used = 0, named = 0, unknown = 0;
+
+    *buf = 0;
+    for (size_t i = 0; i < n; i++)
+        unknown += !rows[i].known;
+    for (size_t i = 0; i < n && used + strlen(rows[i].name) + 200 < size; i++)
+        if (!rows[i].known)
+            used += (size_t)snprintf(buf + used, size - used, "%s%s",
+                                     named++ ? ", " : "The log cannot tell about ", rows[i].name);
+    if (named < unknown)
+        used += (size_t)snprintf(buf + used, size - used, " and %zu others", unknown - named);
+    if (unknown)
+        snprintf(buf + used, size - used, ": chance never chose between arms that differ in %s alone.",
+                 unknown > 1 ? "one of them" : "it");
 }
 
 static void print_csv(FILE *to, const struct gbose__effects_table *t)
@@ -102,7 +118,7 @@ static void cell(FILE *to, double x, double width)
 
 static void print_page(FILE *to, const struct gbose__effects_table *t, int figure)
 {
-    char sentence[400];
+    char sentence[GBOSE__SENTENCE_SIZE];
 
     fputs("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
           "content=\"width=device-width\"><title>Effects</title><style>"
@@ -113,8 +129,15 @@ static void print_page(FILE *to, const struct gbose__effects_table *t, int figur
           to);
     gbose__format_html(to, t->title);
     fputs("</h1>\n<ul>\n", to);
-    for (size_t i = 0; i < t->n; i++) {
-        gbose__effect_sentence(sentence, sizeof sentence, t->row + i);
+    for (size_t i = 0; i <= t->n; i++) {
+        if (i < t->n && !t->row[i].known)
+            continue;
+        if (i < t->n)
+            gbose__effect_sentence(sentence, sizeof sentence, t->row + i);
+        else
+            gbose__effects_unknown(sentence, sizeof sentence, t->row, t->n);
+        if (!*sentence)
+            continue;
         fputs("<li>", to);
         gbose__format_html(to, sentence);
         fputs("</li>\n", to);

@@ -20,8 +20,14 @@ struct gbose__effects_table {
     size_t n;
 };
 
-/* "price lowers the reward by 0.12 for each unit [0.08, 0.16]." */
+#define GBOSE__SENTENCE_SIZE 3000 /* of a sentence, names of two columns included */
+
+/* "price lowers the reward by 0.12 for each unit [0.08, 0.16]." The row is known. */
 void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_row *row);
+
+/* "The log cannot tell about a, b: chance never chose between arms that differ in it." Empty if all are
+ * known. */
+void gbose__effects_unknown(char *buf, size_t size, const struct gbose__effect_row *rows, size_t n);
 
 /* effects.csv, forest.svg and others, report.html. GBOSE_OK, GBOSE__EWRITE, GBOSE_ENOMEM. */
 int gbose__effects_write(const struct gbose__effects_table *t, const char *dir, gbose_error *err);

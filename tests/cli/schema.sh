@@ -155,3 +155,28 @@ expect_error 2 "mixed.jsonl, line 6: its contexts were made by the schema" "$gbo
 "$gbose" learn one.csv --learner gbose --schema one.schema --out csv.state >/dev/null
 cmp one.state csv.state || fail "a table with contexts teaches something else"
 expect_error 2 "made by the schema $hash" "$gbose" learn one.csv --learner gbose --schema other.schema --out x.state
+
+# effects by the names of columns; values of a category are told against the first one
+cat >topics.schema <<'END'
+action.price number scale=10 missing=off
+action.topic category news, sports, travel missing=off
+arm = price 1*topic
+END
+python3 - <<'END'
+import json, random
+random.seed(5)
+worth = {"news": 0, "sports": 1, "travel": 3}
+with open("topics.jsonl", "w") as log:
+    for t in range(2000):
+        actions, arm = [{"price": 10 * random.random(), "topic": random.choice(list(worth))} for _ in range(3)], random.randrange(3)
+        r = worth[actions[arm]["topic"]] - 0.2 * actions[arm]["price"] + random.gauss(0, 0.5) + t % 7
+        print(json.dumps({"arm": arm, "pmf": [1 / 3] * 3, "r": r, "actions": actions}), file=log)
+END
+"$gbose" effects topics.jsonl --schema topics.schema >said
+grep -q "^action.price lowers the reward by [12]\.[0-9]* for each unit" said || fail "effects by name: $(cat said)"
+grep -q "^action.topic=travel less action.topic=news raises the reward by [23]\." said || fail "effects of a category: $(cat said)"
+grep -q "cannot tell about action.topic=other: chance never chose" said || fail "what cannot be told: $(cat said)"
+! grep -q "^action.topic=news " said || fail "the first value is told against itself: $(cat said)"
+"$gbose" effects topics.jsonl --schema topics.schema --x action.price "action.topic=travel less action.topic=sports" >said
+grep -q "^action.topic=travel less action.topic=sports raises the reward by [12]\." said || fail "--x by names: $(cat said)"
+expect_error 2 "must be the name of a column" "$gbose" effects topics.jsonl --schema topics.schema --x action.prise

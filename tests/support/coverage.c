@@ -19,9 +19,10 @@ struct run {
     struct misses miss;
 };
 
+/* An interval that is not there, because a reward was outside of the range, misses too. */
 static int misses(const gbose_interval *interval, double truth)
 {
-    return interval->lower > truth || interval->upper < truth;
+    return !(interval->lower <= truth && truth <= interval->upper);
 }
 
 /* Looks become rarer: every 4% of the rounds so far. */

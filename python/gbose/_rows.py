@@ -1,0 +1,201 @@
+"""The rows of a log, whatever it comes as: docs/evaluation.md says what formats there are."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import Any, Iterable, Iterator, Mapping
+
+from ._errors import Error
+
+Row = Mapping[str, Any]
+
+# How the Open Bandit Dataset calls columns.
+_OBD = {"item_id": "arm", "click": "reward", "propensity_score": "probability", "timestamp": "t", "position": "page.position"}
+
+
+def rows(log: Any) -> Iterator[Row]:
+    """Rows with 'arm' (an index) and 'pmf', or 'p' and 'arms', and 'r' or 'reward': of a path (JSON lines, dsjson, CSV, the Open
+    Bandit Dataset; .gz too), a frame, or dictionaries."""
+    if isinstance(log, (str, Path)):
+        yield from _file(Path(log))
+    elif hasattr(log, "to_dict") and hasattr(log, "columns"):
+        columns, records = [str(c) for c in log.columns], log.to_dict("records")
+        yield from records if "pmf" in columns else _table("the frame", columns, records)
+    else:
+        yield from log
+
+
+def _file(path: Path) -> Iterator[Row]:
+    name = path.name[:-3] if path.name.endswith(".gz") else path.name
+    with gzip.open(path, "rt", encoding="utf-8") if name != path.name else open(path, encoding="utf-8") as lines:
+        try:
+            if name.endswith(".csv"):
+                table = csv.DictReader(lines, strict=True)
+                yield from _table(str(path), list(table.fieldnames or []), table)
+            else:
+                yield from _lines(path, lines)
+        except (EOFError, gzip.BadGzipFile, UnicodeDecodeError, csv.Error) as error:
+            raise Error(f"{path}: {error}") from None
+
+
+def _lines(path: Path, lines: Iterable[str]) -> Iterator[Row]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise Error(f"{path}, line {number}: {error}") from None
+        if not isinstance(row, dict):
+            raise Error(f"{path}, line {number}: a line must be an object")
+        if "_label_cost" in row or ("EventId" in row and "c" in row):
+            row = _dsjson(row, f"{path}, line {number}")
+        yield row
+
+
+# ---- dsjson ----
+
+
+def _namespaces(features: Mapping[str, Any], loose: dict[str, Any]) -> dict[str, Any]:
+    """Namespaces as objects, though they be lists of objects; what is in none goes to `loose`. '_' begins what is no feature."""
+    out: dict[str, Any] = {}
+    for key, value in features.items():
+        if key.startswith("_"):
+            continue
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            value = {k: v for part in value if isinstance(part, dict) for k, v in part.items()}
+        (out if isinstance(value, dict) else loose)[key] = value
+    return out
+
+
+def _dsjson(row: Row, where: str) -> Row:
+    try:
+        context, order, p = row["c"], row["a"], row["p"]
+        arms = context["_multi"]
+        pmf = [0.0] * len(arms)
+        for arm, probability in zip(order, p if len(p) == len(order) else ()):
+            pmf[arm - 1] = probability
+    except (KeyError, TypeError, IndexError, ValueError):
+        raise Error(f"{where}: dsjson needs 'a' and 'p' of the same length, and 'c' with the arms in its list '_multi'") from None
+    shared: dict[str, Any] = {}
+    out: dict[str, Any] = _namespaces(context, shared)
+    if shared:
+        out["shared"] = shared
+    actions: list[dict[str, Any]] = []
+    for arm in arms:
+        loose: dict[str, Any] = {}
+        actions.append({**_namespaces(arm, loose), **loose})
+    ids = [arm.get("id", arm.get("_tag", arm.get("i", {}).get("id"))) for arm in arms]
+    cost = None if row.get("_skipLearn") else row.get("_label_cost")
+    out.update(arm=order[0] - 1, pmf=pmf, actions=actions, r=None if cost is None else 0 - cost)
+    out.update(id=row.get("EventId"), t=row.get("Timestamp"))
+    if None not in ids:
+        out["arms"] = ids
+    return out
+
+
+# ---- tables ----
+
+
+def _given(value: Any) -> bool:
+    return value is not None and value != "" and not (isinstance(value, float) and math.isnan(value))
+
+
+def _number(row: Row, column: str) -> float:
+    try:
+        return float(row[column])
+    except (TypeError, ValueError):
+        raise Error(f"'{column}' must be a number; got {row[column]!r}") from None
+
+
+def _scopes(row: Row, of_action: bool) -> dict[str, dict[str, Any]]:
+    """Features by name: {"user": {"age": 7}}."""
+    out: dict[str, dict[str, Any]] = {}
+    for name, value in row.items():
+        scope, dot, rest = str(name).partition(".")
+        if dot and ":" not in scope and (scope == "action") == of_action and _given(value):
+            out.setdefault(scope, {})[rest] = value
+    return out
+
+
+def _table(where: str, columns: list[str], records: Iterable[Row]) -> Iterator[Row]:
+    """A row is a decision or, if there is a column 'played' or 'action.NAME', an arm."""
+    is_long = "played" in columns or any(c.startswith("action.") for c in columns)
+    if "item_id" in columns and "propensity_score" in columns:
+        columns, records = [_OBD.get(c, c) for c in columns], (_obd(row) for row in records)
+    whole = any(c.startswith("p:") for c in columns)
+    for need in ("id", "probability", "reward") if is_long else ("arm", "reward", *(() if whole else ("probability",))):
+        if need not in columns:
+            raise Error(f"{where}: there is no column {need!r}")
+    if is_long:
+        for number, (_, group) in enumerate(itertools.groupby(records, key=lambda row: row["id"])):
+            yield _at(f"{where}, decision {number}", _long, list(group))
+    else:
+        arms = [c[2:] for c in columns if c.startswith("p:")]
+        for number, row in enumerate(records):
+            yield _at(f"{where}, row {number}", _wide, row, arms, whole)
+
+
+def _at(where: str, make: Any, *given: Any) -> Row:
+    try:
+        return make(*given)  # type: ignore[no-any-return]
+    except Error as error:
+        raise Error(f"{where}: {error}") from None
+
+
+def _obd(row: Row) -> dict[str, Any]:
+    out = {_OBD.get(name, name): value for name, value in row.items()}
+    for name in row:
+        if name.startswith("user_feature_"):
+            out["user." + name[5:]] = out.pop(name)
+    return out
+
+
+def _known(row: Row, arm: str) -> dict[str, Any]:
+    """What is known about an arm of a wide table: its id, and in the Open Bandit Dataset the user's affinity."""
+    affinity = row.get(f"user-item_affinity_{arm}")
+    return {"id": arm, "affinity": affinity} if _given(affinity) else {"id": arm}
+
+
+def _wide(row: Row, arms: list[str], whole: bool) -> Row:
+    arm = str(row["arm"])
+    if arm not in arms:
+        if whole:
+            raise Error(f"arm {arm!r} has no column 'p:{arm}'")
+        arms.append(arm)
+    out: dict[str, Any] = {"arm": arms.index(arm), "arms": list(arms), **_scopes(row, False), "actions": [_known(row, a) for a in arms]}
+    out["r"] = _number(row, "reward") if _given(row["reward"]) else None
+    if whole:
+        out["pmf"] = [_number(row, f"p:{a}") for a in arms]
+    else:
+        out["p"] = _number(row, "probability")
+    x = [_number(row, name) for name in row if str(name).startswith("x:")]
+    if x and whole and len(arms) > 1:  # features of the round: every arm but the first gets a block
+        q = 1 + len(x)
+        out["x"] = [[0.0] * q * (a - 1) + [1.0, *x] + [0.0] * q * (len(arms) - 1 - a) if a else [0.0] * q * (len(arms) - 1) for a in range(len(arms))]
+    return {**{k: v for k, v in row.items() if k in ("id", "t", "unit", "schema") and _given(v)}, **out}
+
+
+def _long(group: list[Row]) -> Row:
+    first = group[0]
+    played = [i for i, row in enumerate(group) if (str(row["played"]).lower() in ("1", "1.0", "true") if "played" in row else _given(row["reward"]))]
+    if len(played) != 1:
+        raise Error(f"of its {len(group)} arms {len(played)} were played instead of one")
+    reward = group[played[0]]["reward"]
+    out: dict[str, Any] = {"arm": played[0], "pmf": [_number(row, "probability") for row in group], **_scopes(first, False)}
+    out["r"] = _number(group[played[0]], "reward") if _given(reward) else None
+    actions = [_scopes(row, True).get("action", {}) for row in group]
+    if any(actions):
+        out["actions"] = actions
+    ids = [row.get("arm", row.get("action.id")) for row in group]
+    if all(_given(i) for i in ids):
+        out["arms"] = ids
+    x = [[_number(row, name) for name in row if str(name).startswith("x:")] for row in group]
+    if x[0]:
+        out["x"] = x
+    return {**{k: v for k, v in first.items() if k in ("id", "t", "unit", "schema") and _given(v)}, **out}
