@@ -75,15 +75,18 @@ static int no_memory(struct gbose__problem *p)
 
 /* ---- rows of numbers ---- */
 
-/* `n` numbers of a list into `to`. The list is called `name`, or name[row] unless row is negative: put
+/* `n` numbers of a list into `to`; if it may be short, zeros for those that are missing. The list is called `name`, or name[row] unless row is negative: put
  * together only when there is something to say about it. */
-static int read_row(double *to, size_t n, const struct gbose__document *d, uint32_t list, const char *where,
-                    const char *name, long row, struct gbose__problem *p)
+static int read_row(double *to, size_t n, int may_be_short, const struct gbose__document *d, uint32_t list,
+                    const char *where, const char *name, long row, struct gbose__problem *p)
 {
     uint32_t at = list + 1;
     char called[64], field[96];
     size_t i = 0;
 
+    if (may_be_short && d->value[list].kind == GBOSE__LIST)
+        while (n > d->value[list].count)
+            to[--n] = 0;
     if (d->value[list].kind == GBOSE__LIST && d->value[list].count == n) {
         while (i < n && d->value[at].kind == GBOSE__NUMBER && !gbose__document_number(d, at, &to[i]) &&
                to[i] >= -GBOSE_MAX_INPUT && to[i] <= GBOSE_MAX_INPUT)
@@ -100,9 +103,10 @@ static int read_row(double *to, size_t n, const struct gbose__document *d, uint3
                           "%s must be a number, at most %g in magnitude", field, GBOSE_MAX_INPUT);
 }
 
+/* An event that was decided when there were fewer features may be short: what is new was 0 then. */
 static int read_contexts(struct gbose__ask *ask, const struct gbose__encoder *e, struct gbose__desk *desk,
-                         const struct gbose__document *d, const struct gbose__field *f, const char *where,
-                         struct gbose__problem *p)
+                         const struct gbose__document *d, const struct gbose__field *f, int may_be_short,
+                         const char *where, struct gbose__problem *p)
 {
     uint32_t list = f[GBOSE__IN_CONTEXTS].at, at = list + 1;
 
@@ -121,7 +125,7 @@ static int read_contexts(struct gbose__ask *ask, const struct gbose__encoder *e,
         return -1;
     ask->rows = desk->rows;
     for (size_t i = 0; i < ask->n_arms; i++, at = d->value[at].next) {
-        if (read_row(ask->rows + i * e->dim, e->dim, d, at, where, "contexts", (long)i, p))
+        if (read_row(ask->rows + i * e->dim, e->dim, may_be_short, d, at, where, "contexts", (long)i, p))
             return -1;
     }
     if (!e->n_round) {
@@ -134,7 +138,7 @@ static int read_contexts(struct gbose__ask *ask, const struct gbose__encoder *e,
         return gbose__problem(p, 400, "missing", where, "round", "'round' is missing: a list of %zu numbers",
                               e->n_round);
     ask->round = desk->rows + ask->n_arms * e->dim;
-    return read_row(ask->round, e->n_round, d, f[GBOSE__IN_ROUND].at, where, "round", -1, p);
+    return read_row(ask->round, e->n_round, 0, d, f[GBOSE__IN_ROUND].at, where, "round", -1, p);
 }
 
 /* ---- features by name ---- */
@@ -433,7 +437,7 @@ int gbose__ask_read(struct gbose__ask *ask, const struct gbose__encoder *encoder
 {
     memset(ask, 0, sizeof *ask);
     if (encoder->schema ? read_named(ask, encoder, desk, d, fields, arena, where, p)
-                        : read_contexts(ask, encoder, desk, d, fields, where, p))
+                        : read_contexts(ask, encoder, desk, d, fields, !ids, where, p))
         return -1;
     ask->n_left = ask->n_arms;
     if (!ids)

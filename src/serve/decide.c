@@ -147,6 +147,7 @@ static int choose(struct deciding *d, const struct gbose__document *doc, const s
             event->shadow = learners = pmf + ask->n_arms;
     }
     if (!callers || event->shadow) {
+        event->flags |= gbose__cap_flags(d->settings.cap);
         rc = gbose__model_decide(d->model, d->desk, ask, d->settings.cap, d->bandit->id, event->number,
                                  learners, &arm);
         if (rc)

@@ -17,7 +17,7 @@ static const struct gbose__field own_fields[N_FIELDS - GBOSE__SET_FIELDS] = {
 /* A change to a bandit on its way to the store. It lies in the exchange's arena. */
 struct putting {
     struct gbose__job job;
-    struct gbose__change change[2];
+    struct gbose__change change[3];
     char name[GBOSE__MAX_BANDIT_NAME + 1];
     struct gbose__settings settings;
     struct gbose__generation *generation; /* new, to be taken over; or NULL */
@@ -210,7 +210,7 @@ static void finish_put(struct gbose__exchange *x)
         gbose__answer_error(x, 404, "no_such_bandit", "", "the bandit was deleted");
         return;
     }
-    x->status = p->made ? 201 : p->job.n == 2 ? 202 : 200;
+    x->status = p->made ? 201 : p->job.n > 1 ? 202 : 200;
     gbose__bandit_write(&x->out, b, x->own);
     gbose__text_add(&x->out, "\n");
     gbose__bandit_release(b);
@@ -232,6 +232,7 @@ static void change_bandit(struct gbose__exchange *x, struct gbose__bandit *b, co
     struct gbose__problem problem = {0};
     struct putting *p = putting_new(x, b->name);
     struct gbose__generation like = {0};
+    int inherited;
 
     if (!p) {
         gbose__answer_error(x, 503, "no_memory", "", "out of memory");
@@ -268,7 +269,13 @@ static void change_bandit(struct gbose__exchange *x, struct gbose__bandit *b, co
         pthread_mutex_unlock(&b->lock);
         p->change[1] = (struct gbose__change){.kind = GBOSE__ADD_GENERATION,
                                               .of.generation = gbose__generation_row(p->generation, b->id)};
-        p->job.n = 2;
+        inherited = gbose__inherit(x, b, p->generation, &p->change[2]);
+        if (inherited < 0) {
+            gbose__generation_free(p->generation);
+            gbose__answer_error(x, 503, "storage", "", "what old events taught cannot be read");
+            return;
+        }
+        p->job.n = 2 + (size_t)inherited;
     }
     p->job.bandit = b;
     p->job.hook = changed;

@@ -150,7 +150,6 @@ static void recompute(struct gbose__text *out, struct gbose__desk *desk, struct 
     struct gbose__generation *g, *mine = NULL;
     struct gbose__model model = {.generation = e->generation, .learned = e->learned};
     struct gbose__field f[GBOSE__IN_FIELDS];
-    struct gbose__settings settings;
     struct gbose__problem p = {0};
     struct gbose__ask ask;
     const double *decided = e->shadow ? e->shadow : e->pmf;
@@ -165,7 +164,6 @@ static void recompute(struct gbose__text *out, struct gbose__desk *desk, struct 
         row = gbose__generation_row(g, b->id);
         mine = gbose__generation_new(&row, &err);
     }
-    settings = b->settings;
     pthread_mutex_unlock(&b->lock);
     gbose__text_add(out, ", \"recomputed\": ");
     memcpy(f, gbose__ask_fields, sizeof f);
@@ -184,7 +182,8 @@ static void recompute(struct gbose__text *out, struct gbose__desk *desk, struct 
             gbose__fields_read(&desk->stored, 0, f, GBOSE__IN_FIELDS, "", &p) ||
             gbose__ask_read(&ask, mine->encoder, desk, &desk->stored, f, arena, 1, "", &p) ||
             ask.n_arms != e->n_arms ||
-            gbose__model_decide(&model, desk, &ask, settings.cap, e->bandit, e->number, pmf, &arm)) {
+            gbose__model_decide(&model, desk, &ask, gbose__cap_of(e->flags), e->bandit, e->number, pmf,
+                                &arm)) {
             gbose__text_add(out,
                             "{\"possible\": false, \"because\": \"the features cannot be read any more\"}");
         } else {

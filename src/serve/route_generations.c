@@ -197,11 +197,12 @@ void gbose__route_generations(struct gbose__exchange *x, const struct gbose__rou
 
 struct adding {
     struct gbose__job job;
-    struct gbose__change change[GBOSE__KEPT_GENERATIONS + 4];
+    struct gbose__change change[GBOSE__KEPT_GENERATIONS + 5];
     struct gbose__generation *generation;
     struct gbose__bandit *bandit; /* a reference */
     struct gbose__text settings;
-    int wanted, erasing;
+    int wanted;
+    int exact; /* of an erasure: nothing of the unit is left, not even in sums */
 };
 
 static struct adding *adding_new(struct gbose__exchange *x, struct gbose__bandit *b)
@@ -281,7 +282,7 @@ void gbose__route_add_generation(struct gbose__exchange *x, const struct gbose__
     struct gbose__generation like = {0};
     struct gbose__problem p = {0};
     struct adding *a;
-    int busy;
+    int busy, inherited;
 
     if (gbose__answer_document(x))
         return;
@@ -316,7 +317,13 @@ void gbose__route_add_generation(struct gbose__exchange *x, const struct gbose__
     a->wanted = f[ACTIVATE].at && d->value[f[ACTIVATE].at].kind == GBOSE__TRUE;
     a->change[0] = (struct gbose__change){.kind = GBOSE__ADD_GENERATION,
                                           .of.generation = gbose__generation_row(a->generation, b->id)};
-    a->job.n = 1;
+    inherited = gbose__inherit(x, b, a->generation, &a->change[1]);
+    if (inherited < 0) {
+        gbose__generation_free(a->generation);
+        gbose__answer_error(x, 503, "storage", "", "what old events taught cannot be read");
+        return;
+    }
+    a->job.n = 1 + (size_t)inherited;
     a->job.hook = added;
     submit(x, a, finish_add);
 }
@@ -383,14 +390,19 @@ static void finish_erase(struct gbose__exchange *x)
         gbose__answer_error(x, 404, "no_such_unit", "", "there is nothing of this unit");
     } else {
         x->status = 202;
-        gbose__text_format(&x->out, "{\"erased\": %" PRIu64 ", \"generation\": %u}\n",
-                           a->change[0].of.erase.erased, a->change[1].of.generation.number);
+        gbose__text_format(&x->out, "{\"erased\": %" PRIu64 ", \"generation\": %u, \"exact\": %s}\n",
+                           a->change[0].of.erase.erased, a->change[1].of.generation.number,
+                           a->exact ? "true" : "false");
     }
     gbose__bandit_release(a->bandit);
 }
 
 /* The unit's rows go, and with them every snapshot that has learned from them: a new generation learns
- * what is left. Until it has, the model in memory decides. All that is stored happens in one transaction. */
+ * what is left. Until it has, the model in memory decides. All that is stored happens in one transaction.
+ *
+ * What events taught that `retention` has dropped is no longer known by unit, but only as sums over all of
+ * them. It stays, unless ?exact=1 asks to begin with nothing: else each erasure would cost all that is older
+ * than the log. */
 void gbose__route_erase_unit(struct gbose__exchange *x, const struct gbose__route_args *args)
 {
     struct gbose__service *service = x->service;
@@ -399,8 +411,8 @@ void gbose__route_erase_unit(struct gbose__exchange *x, const struct gbose__rout
     unsigned char *hash = gbose__arena_take(&x->arena, GBOSE__UNIT_SIZE);
     struct gbose__problem p = {0};
     char *spec, *schema;
-    size_t dim, n = 3;
-    uint32_t number;
+    size_t dim, n = 2;
+    int inherited = 0;
 
     if (!a || !hash)
         return;
@@ -412,31 +424,42 @@ void gbose__route_erase_unit(struct gbose__exchange *x, const struct gbose__rout
     gbose__text_add(&a->settings, "{");
     gbose__settings_write(&b->settings, &a->settings);
     gbose__text_add(&a->settings, "}");
-    number = b->next_generation++;
-    for (struct gbose__generation *g = b->generations; g && n < GBOSE__KEPT_GENERATIONS + 4; g = g->next)
-        if (!g->dropped)
-            a->change[n++] = (struct gbose__change){.kind = GBOSE__DROP_GENERATION,
-                                                    .chained = 1,
-                                                    .of.generation = {.bandit = b->id, .number = g->number}};
     pthread_mutex_unlock(&b->lock);
     a->generation = spec ? gbose__generation_make(spec, schema, schema ? 0 : dim, &p) : NULL;
     free(spec);
     free(schema);
-    if (!a->generation) {
+    if (a->generation) {
+        pthread_mutex_lock(&b->lock);
+        a->generation->number = b->next_generation++;
+        pthread_mutex_unlock(&b->lock);
+        if (!gbose__http_query(x, "exact"))
+            inherited = gbose__inherit(x, b, a->generation, &a->change[n]);
+    }
+    if (!a->generation || inherited < 0) {
         gbose__text_clear(&a->settings);
-        gbose__answer_error(x, 503, "no_memory", "", "out of memory");
+        gbose__generation_free(a->generation);
+        gbose__answer_error(x, 503, "no_memory", "",
+                            "out of memory, or what old events taught cannot be read");
         return;
     }
-    a->generation->number = number;
+    a->exact = !inherited;
+    n += (size_t)inherited;
     a->change[0] =
         (struct gbose__change){.kind = GBOSE__ERASE_UNIT, .of.erase = {.bandit = b->id, .unit = hash}};
     a->change[1] = (struct gbose__change){.kind = GBOSE__ADD_GENERATION,
                                           .chained = 1,
                                           .of.generation = gbose__generation_row(a->generation, b->id)};
-    a->change[2] = (struct gbose__change){
+    a->change[n++] = (struct gbose__change){
         .kind = GBOSE__PUT_BANDIT,
         .chained = 1,
         .of.bandit = {b->id, b->name, a->settings.at, a->generation->number, b->created}};
+    pthread_mutex_lock(&b->lock);
+    for (struct gbose__generation *g = b->generations; g && n < GBOSE__KEPT_GENERATIONS + 5; g = g->next)
+        if (!g->dropped)
+            a->change[n++] = (struct gbose__change){.kind = GBOSE__DROP_GENERATION,
+                                                    .chained = 1,
+                                                    .of.generation = {.bandit = b->id, .number = g->number}};
+    pthread_mutex_unlock(&b->lock);
     a->job.n = n;
     a->job.hook = erased;
     submit(x, a, finish_erase);

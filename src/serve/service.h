@@ -50,7 +50,7 @@ struct gbose__settings {
     int relaxed;                        /* answers are sent before the event is on the disk */
     int fallback;                       /* play the base arm, whatever the learner says */
     char base_arm[GBOSE__MAX_NAME + 1]; /* "": the first one of the request */
-    double cap;                         /* on the probability of an arm; 1: none */
+    double cap;                         /* on the probability of an arm, whole millionths; 1: none */
     int64_t retention;                  /* milliseconds; 0: for ever */
 };
 
@@ -256,7 +256,8 @@ struct gbose__encoder *gbose__encoder_new(const char *schema, size_t dim, size_t
 void gbose__encoder_release(struct gbose__encoder *encoder);
 
 /* Read the features of an object, whose fields have been looked up. 0, or -1 with a problem. With `ids` 0
- * the names of the arms and what is excluded are not read. */
+ * the names of the arms and what is excluded are not read, and rows may be shorter than dim: it is an old
+ * event, to be learned. */
 int gbose__ask_read(struct gbose__ask *ask, const struct gbose__encoder *encoder, struct gbose__desk *desk,
                     const struct gbose__document *d, const struct gbose__field *fields,
                     struct gbose__arena *arena, int ids, const char *where, struct gbose__problem *p);
@@ -303,6 +304,14 @@ void gbose__generation_free(struct gbose__generation *generation);
 struct gbose__generation *gbose__generation_find(struct gbose__bandit *bandit,
                                                  uint32_t number); /* under the lock */
 
+/* ---- inherit.c ---- */
+
+/* What dropped events have taught, as the first snapshot of a new generation that already has its number: 1
+ * with the change that adds it, chained to the one that adds the generation; 0: there is nothing to inherit;
+ * or an error. */
+int gbose__inherit(struct gbose__exchange *x, struct gbose__bandit *b, const struct gbose__generation *heir,
+                   struct gbose__change *change);
+
 /* ---- settings.c ---- */
 
 extern const struct gbose__settings gbose__settings_default;
@@ -310,6 +319,9 @@ enum { GBOSE__SET_FIELDS = 9 };
 extern const struct gbose__field gbose__settings_fields[GBOSE__SET_FIELDS];
 int gbose__settings_read(struct gbose__settings *settings, const struct gbose__document *d,
                          const struct gbose__field *fields, struct gbose__problem *p);
+/* The cap, a whole number of millionths, as flags of an event; and back. */
+unsigned gbose__cap_flags(double cap);
+double gbose__cap_of(unsigned flags);
 /* Members without the braces: "wait": "30m", ... */
 void gbose__settings_write(const struct gbose__settings *settings, struct gbose__text *out);
 

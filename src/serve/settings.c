@@ -72,6 +72,16 @@ static int read_choice(const struct gbose__document *d, const struct gbose__fiel
                           all, gbose__fields_nearest(text, names, n));
 }
 
+unsigned gbose__cap_flags(double cap)
+{
+    return cap < 1 ? (unsigned)(cap * 1e6 + 0.5) << GBOSE__CAP_SHIFT : 0;
+}
+
+double gbose__cap_of(unsigned flags)
+{
+    return flags >> GBOSE__CAP_SHIFT ? (flags >> GBOSE__CAP_SHIFT) / 1e6 : 1;
+}
+
 int gbose__settings_read(struct gbose__settings *settings, const struct gbose__document *d,
                          const struct gbose__field *f, struct gbose__problem *p)
 {
@@ -89,8 +99,11 @@ int gbose__settings_read(struct gbose__settings *settings, const struct gbose__d
         gbose__fields_number(d, f[DEFAULT_REWARD].at, -GBOSE_MAX_INPUT, GBOSE_MAX_INPUT,
                              &settings->default_reward, "", "default_reward", p))
         return -1;
-    if (f[CAP].at && gbose__fields_number(d, f[CAP].at, 0.001, 1, &settings->cap, "", "cap", p))
-        return -1;
+    if (f[CAP].at) {
+        if (gbose__fields_number(d, f[CAP].at, 0.001, 1, &settings->cap, "", "cap", p))
+            return -1;
+        settings->cap = gbose__cap_of(gbose__cap_flags(settings->cap)); /* as an event will remember it */
+    }
     if (f[AGGREGATE].at) {
         choice = read_choice(d, &f[AGGREGATE], aggregates, 5, p);
         if (choice < 0)

@@ -16,6 +16,7 @@
 #define SLICE 256           /* outcomes learned of one generation at a time */
 #define PUBLISH_EVERY 50000 /* microseconds at the least between two models of a generation that is behind */
 #define NAP 100             /* milliseconds */
+#define SMALL_SNAPSHOT (64 << 10) /* bytes */
 
 void gbose__trainer_wake(struct gbose__service *service)
 {
@@ -60,6 +61,13 @@ static void snapshot_written(struct gbose__service *service, struct gbose__job *
     free(o->bytes);
 }
 
+/* A snapshot is kept for `recompute`, and as the one that stands for events that `retention` drops up to it:
+ * each of them if it is small beside the thousand events between two of them, else each sixteenth. */
+static int is_kept(uint64_t learned, size_t size)
+{
+    return size <= SMALL_SNAPSHOT || learned / GBOSE__CHECKPOINT % 16 == 0;
+}
+
 /* Store what a generation knew after `learned` outcomes. If it cannot be, the next one will be. */
 static void store_snapshot(struct gbose__service *service, struct gbose__bandit *bandit, uint32_t generation,
                            uint64_t learned, void *bytes, size_t size)
@@ -75,7 +83,7 @@ static void store_snapshot(struct gbose__service *service, struct gbose__bandit 
     o->job.hook = snapshot_written;
     o->change[0] = (struct gbose__change){
         .kind = GBOSE__ADD_SNAPSHOT,
-        .of.snapshot = {bandit->id, generation, learned, bytes, size, learned / GBOSE__CHECKPOINT % 16 == 0}};
+        .of.snapshot = {bandit->id, generation, learned, bytes, size, is_kept(learned, size)}};
     gbose__writer_submit(service, &o->job);
 }
 

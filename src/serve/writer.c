@@ -14,6 +14,7 @@
 #define MOST_CHANGES 4096  /* in one transaction */
 #define MOST_CLOSED 1000   /* of one bandit, in one transaction */
 #define TICK 50            /* milliseconds at the most between two looks at deadlines */
+#define MOST_DROPPED 1000  /* of one bandit, in one transaction */
 #define RETAIN_EVERY 10000 /* milliseconds */
 
 /* Changes of a group, put together from its jobs, and taken apart again. */
@@ -108,7 +109,7 @@ static void add_housekeeping(struct gbose__service *service, struct group *g, st
         if (settings.retention && now - b->retained > RETAIN_EVERY) {
             struct gbose__change retain = {
                 .kind = GBOSE__RETAIN,
-                .of.erase = {.bandit = b->id, .before = now - settings.retention, .most = 1000}};
+                .of.erase = {.bandit = b->id, .before = now - settings.retention, .most = MOST_DROPPED}};
 
             b->retained = now;
             add(g, &retain, 1);
@@ -169,6 +170,10 @@ static void write_group(struct gbose__service *service, struct group *g, struct 
                             gbose__monotonic() - began);
         service->writer.failing = rc != 0;
     }
+    for (size_t i = at; i < g->n && !rc; i++) /* there is more to drop: at the next look */
+        for (size_t k = 0; k < n_bandits && g->change[i].kind == GBOSE__RETAIN; k++)
+            if (all[k]->id == g->change[i].of.erase.bandit && g->change[i].of.erase.erased == MOST_DROPPED)
+                all[k]->retained = 0;
     for (size_t i = 0; i < n_bandits && owner; i++)
         if (!rc && owner[i] != SIZE_MAX && owner[i] >= at)
             learn |= note(all[i], &g->change[owner[i]], 1);

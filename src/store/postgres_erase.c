@@ -106,11 +106,19 @@ int gbose__pg_erase_unit(struct gbose__pg_group *g, struct gbose__change *change
     return rc;
 }
 
-/* The number of the last outcome that every generation of a bandit has in its oldest snapshot. */
+/* The number of the last outcome that every generation of a bandit that is at work has in its oldest snapshot. */
 #define OLDEST_LEARNED(bandit)                                                                               \
     "(SELECT coalesce(min(oldest), 0) FROM (SELECT coalesce(min(s.learned), 0) AS oldest FROM generation g"  \
+    " JOIN bandit b ON b.id = g.bandit"                                                                      \
     " LEFT JOIN snapshot s ON s.bandit = g.bandit AND s.generation = g.number WHERE g.bandit = " bandit      \
-    " GROUP BY g.number) AS of_each)"
+    " AND (g.number = b.active OR g.wanted OR NOT g.ready) GROUP BY g.number) AS of_each)"
+
+/* Snapshots are of no use any more if a later one of the same generation has learned old outcomes only. */
+#define DROP_OLD_SNAPSHOTS                                                                                   \
+    "DELETE FROM snapshot s WHERE bandit = $1::int4 AND EXISTS (SELECT 1 FROM snapshot later"                \
+    " WHERE later.bandit = s.bandit AND later.generation = s.generation AND later.learned > s.learned"       \
+    " AND later.learned < (SELECT coalesce(min(key & 1099511627775), 1099511627775) FROM outcome"            \
+    " WHERE key > $2::int8 AND key <= $2::int8 + 1099511627775 AND time >= $3::int8))"
 
 int gbose__pg_retain(struct gbose__pg_group *g, struct gbose__change *change, gbose_error *err)
 {
@@ -123,6 +131,8 @@ int gbose__pg_retain(struct gbose__pg_group *g, struct gbose__change *change, gb
         it->bandit, it->before);
 
     it->erased = 0;
+    if (!rc)
+        rc = GBOSE__PG_WITH(DROP_OLD_SNAPSHOTS, NULL, it->bandit, lo, it->before);
     if (!rc)
         rc = GBOSE__PG_WITH(
             "SELECT event, day, key FROM outcome WHERE key > $2::int8 AND key <= $2::int8 + " OLDEST_LEARNED(

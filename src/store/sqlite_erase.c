@@ -57,32 +57,53 @@ int gbose__sqlite_erase_unit(struct gbose__sqlite *c, struct gbose__change *chan
     return rc;
 }
 
-/* Events go when they are old and every generation has a snapshot that has learned them, which then stands
- * for them. */
+/* The number of the last outcome such that it and all before it were closed before a time; or an error. */
+static int last_old(struct gbose__sqlite *c, const struct gbose__erase_change *it, int64_t outcomes,
+                    int64_t *out, gbose_error *err)
+{
+    int64_t lo = gbose__row_key(it->bandit, 0);
+    int rc = gbose__sqlite_first(
+        c,
+        WITH(FIRST_YOUNG,
+             "SELECT key FROM outcome WHERE key > ?1 AND key <= ?2 AND time >= ?3 ORDER BY key LIMIT 1", lo,
+             lo + (int64_t)GBOSE__MAX_NUMBER, it->before),
+        out, err);
+
+    *out = rc == 1 ? (int64_t)gbose__row_number(*out) - 1 : outcomes;
+    return rc < 0 ? rc : GBOSE_OK;
+}
+
+/* Old events go by blocks: up to a snapshot that every generation at work has passed, which then stands for
+ * all before it, if all of these are old. Earlier snapshots are of no use then. */
 int gbose__sqlite_retain(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
 {
     struct gbose__erase_change *it = &change->of.erase;
-    int64_t lo = gbose__row_key(it->bandit, 0), learned = 0, outcome, key;
+    int64_t lo = gbose__row_key(it->bandit, 0), old = 0, learned = 0, outcome, key;
     struct gbose__counts *counts = gbose__sqlite_tally(c, it->bandit, err);
-    int rc =
-        !counts
-            ? GBOSE__ESTORE
-            : gbose__sqlite_first(
-                  c,
-                  WITH(OLDEST_LEARNED,
-                       "SELECT min(oldest) FROM (SELECT coalesce(min(learned), 0) AS oldest FROM generation"
-                       " LEFT JOIN snapshot ON snapshot.bandit = generation.bandit AND generation = number"
-                       " WHERE generation.bandit = ?1 GROUP BY number)",
-                       it->bandit),
-                  &learned, err);
+    int rc = counts ? last_old(c, it, (int64_t)counts->outcomes, &old, err) : GBOSE__ESTORE;
 
     it->erased = 0;
-    while (rc >= 0 && it->erased < it->most) {
+    if (!rc)
+        rc = RUN(DROP_OLD_SNAPSHOTS,
+                 "DELETE FROM snapshot WHERE bandit = ?1 AND EXISTS (SELECT 1 FROM snapshot AS later"
+                 " WHERE later.bandit = ?1 AND later.generation = snapshot.generation"
+                 " AND later.learned > snapshot.learned AND later.learned <= ?2)",
+                 it->bandit, old);
+    if (!rc)
         rc = gbose__sqlite_first(
             c,
-            WITH(OLD_OUTCOMES,
-                 "SELECT key FROM outcome WHERE key > ?1 AND key <= ?2 AND time < ?3 ORDER BY key LIMIT 1",
-                 lo, lo + learned, it->before),
+            WITH(OLDEST_LEARNED,
+                 "SELECT min(oldest) FROM (SELECT coalesce(min(learned), 0) AS oldest FROM generation"
+                 " JOIN bandit ON bandit.id = generation.bandit"
+                 " LEFT JOIN snapshot ON snapshot.bandit = generation.bandit AND generation = number"
+                 " WHERE generation.bandit = ?1 AND (number = active OR ready <> 1) GROUP BY number)",
+                 it->bandit),
+            &learned, err);
+    while (rc >= 0 && learned <= old && it->erased < it->most) {
+        rc = gbose__sqlite_first(
+            c,
+            WITH(OLD_OUTCOMES, "SELECT key FROM outcome WHERE key > ?1 AND key <= ?2 ORDER BY key LIMIT 1",
+                 lo, lo + learned),
             &outcome, err);
         if (rc <= 0)
             return rc;

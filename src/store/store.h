@@ -50,7 +50,12 @@ enum gbose__why {
     GBOSE__UNUSED        /* deferred and never activated: it is not learned */
 };
 
-enum { GBOSE__DEFERRED = 1 /* must be activated */, GBOSE__CALLERS = 2 /* the caller chose the arm */ };
+/* Flags of an event. Bits from 8 to 27 hold what `cap` was when it was decided, in millionths; 0: there was none. */
+enum {
+    GBOSE__DEFERRED = 1, /* must be activated */
+    GBOSE__CALLERS = 2,  /* the caller chose the arm */
+    GBOSE__CAP_SHIFT = 8
+};
 
 struct gbose__bandit_row {
     uint32_t id; /* given by the store, from 1; never used again */
@@ -140,7 +145,8 @@ enum gbose__change_kind {
     GBOSE__ACTIVATE_EVENT, /* the same, without the reward */
     GBOSE__CLOSE_DUE,      /* close */
     GBOSE__ERASE_UNIT, /* erase: events of a unit, their rewards and outcomes; and all snapshots of the bandit */
-    GBOSE__RETAIN, /* erase: events closed before a time and learned by every generation's oldest snapshot */
+    GBOSE__RETAIN, /* erase: events closed before a time, up to a snapshot of every generation that is active, learning or
+                      wanted; and snapshots that are of no use then. One that rests may miss events afterwards */
     GBOSE__ADD_KEY,
     GBOSE__DROP_KEY
 };

@@ -291,6 +291,91 @@ def test_old_decisions_can_be_made_again(api):
         assert again["same"] is True, event
 
 
+def test_old_decisions_can_be_made_again_after_settings_changed(server, api):
+    make(api, spec="gbose", cap=0.6123456789)
+    assert api.get("/v1/bandits/news")["cap"] == 0.612346  # in millionths
+    play(api, 300)
+    learned(api, 300)
+    events = [e["id"] for e in api.get("/v1/bandits/news/events?last=60")["events"]]
+    capped = [e for e in api.get("/v1/bandits/news/events?last=60")["events"] if max(e["pmf"]) == pytest.approx(0.612346)]
+    assert len(capped) > 20
+    for change in ({"cap": 1}, {"cap": 0.5, "mode": "apprentice", "wait": "5m"}, {"fallback": True, "base_arm": "2"}):
+        api.put("/v1/bandits/news", change)
+        for event in events[::9]:
+            assert api.get(f"/v1/bandits/news/events/{event}?recompute=1")["recomputed"]["same"] is True, change
+    shadow = api.post("/v1/bandits/news/decide", {"contexts": TWO, "choice": 1})["event"]  # apprentice: the learner in the shadow
+    api.put("/v1/bandits/news", {"cap": 1, "mode": "online", "fallback": False})
+    assert api.get(f"/v1/bandits/news/events/{shadow}?recompute=1")["recomputed"]["same"] is True
+    api.put("/v1/bandits/news", {"spec": "lin-ts"})
+    until(lambda: api.get("/v1/bandits/news"), lambda b: b["model"] == 2)
+    server.kill()
+    server.start()
+    for event in (*events[::9], shadow):
+        assert server.client().get(f"/v1/bandits/news/events/{event}?recompute=1")["recomputed"]["same"] is True
+
+
+GROWN = SCHEMA.replace("arm   = 1*topic  price  topic*device", "arm   = 1*topic  price  topic*device  price*device")
+
+
+def play_named(api, n, seed):
+    """Sports earns 1 more than the other topics."""
+    rng = random.Random(seed)
+    for _ in range(n // 50):
+        asked = [
+            {
+                "round": {"time.hour": rng.randrange(24)},
+                "user": {"device": rng.choice(["ios", "android", "web"])},
+                "arms": [{"id": t, "topic": t, "price": rng.uniform(0, 10)} for t in ("sports", "politics", "travel")],
+            }
+            for _ in range(50)
+        ]
+        got = api.post("/v1/bandits/news/decide", asked)
+        api.post(
+            "/v1/bandits/news/rewards",
+            [{"event": g["event"], "reward": (g["arm"] == "sports") + rng.gauss(0, 0.1), "final": True} for g in got],
+        )
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_a_schema_that_grows_keeps_what_was_learned(server, api, dropped):
+    """Terms are appended: the new generation has all the evidence, also that of events which are not in the log any more."""
+    api.put("/v1/bandits/news", {"spec": "gbose-auto:floor=0.1", "schema": SCHEMA, "wait": "1h"})
+    play_named(api, 2500, 1)
+    learned(api, 2500)
+    left = 2500
+    if dropped:
+        api.put("/v1/bandits/news", {"retention": "1ms"})
+        left = until(lambda: len(api.raw("GET", "/v1/bandits/news/log")[1].splitlines()), lambda n: n == 2500 - 2048, 30)
+        api.put("/v1/bandits/news", {"retention": "100d"})
+    before = api.get("/v1/bandits/news")
+    api.post("/v1/bandits/news/generations", {"schema": GROWN, "activate": True})
+    shown = until(lambda: api.get("/v1/bandits/news"), lambda b: b["model"] == 2)
+    assert shown["dim"] > before["dim"] and shown["learned"] == 2500 and shown["spec"] == before["spec"]
+    assert api.get("/v1/bandits/news/diagnosis")["rounds"] == 2500, left
+    play_named(api, 500, 2)
+    learned(api, 3000)
+    assert api.get("/v1/bandits/news/diagnosis")["rounds"] == 3000
+    api.post("/v1/bandits/news/generations", {"spec": "gbose-auto:floor=0.2"})  # another spec has to begin with the log that is left
+    generations = until(lambda: api.get("/v1/bandits/news/generations")["generations"], lambda g: len(g) == 3 and g[0]["ready"])
+    assert generations[0]["learned"] == 3000
+    server.kill()
+    server.start()
+    assert server.client().get("/v1/bandits/news/diagnosis")["rounds"] == 3000
+    assert gbose("rebuild", server.data).count("the same bytes") == 3
+
+
+def test_rows_that_grow_keep_what_was_learned(server, api):
+    make(api, spec="gbose-auto")
+    play(api, 1200)
+    learned(api, 1200)
+    api.put("/v1/bandits/news", {"dim": 5})
+    until(lambda: api.get("/v1/bandits/news"), lambda b: b["model"] == 2 and b["dim"] == 5 and b["learned"] == 1200)
+    assert api.get("/v1/bandits/news/diagnosis")["rounds"] == 1200
+    answers = [api.post("/v1/bandits/news/decide", {"contexts": [[0, 0, 0, 0, 0], [2, 0, 0, 0, 0]]})["arm"] for _ in range(20)]
+    assert sum(answers) >= 18
+    assert "the same bytes" in gbose("rebuild", server.data)
+
+
 def test_a_new_generation_learns_the_log_and_can_be_rolled_back(server, api):
     make(api, spec="gbose")
     play(api, 700)
@@ -339,6 +424,39 @@ def test_a_unit_is_erased(server, api):
     server.start()
     assert server.client().get("/v1/bandits/news/diagnosis")["rounds"] == left + 50
     assert "the same bytes" in gbose("rebuild", server.data)
+
+
+def test_erasing_keeps_what_dropped_events_taught(server, api):
+    """Events that retention has dropped are in sums only: they stay there, unless exactness is asked for."""
+    make(api, spec="gbose-auto")
+    play(api, 2500, unit=lambda rng: rng.choice(["ann", "bob", "eve"]))
+    learned(api, 2500)
+    api.put("/v1/bandits/news", {"retention": "1ms"})
+    left = until(lambda: len(api.raw("GET", "/v1/bandits/news/log")[1].splitlines()), lambda n: n == 2500 - 2048, 30)  # by blocks
+    api.put("/v1/bandits/news", {"retention": "100d"})
+    erased = api.delete("/v1/bandits/news/units/eve")
+    assert 0 < erased["erased"] < left and erased["exact"] is False
+    until(lambda: api.get("/v1/bandits/news"), lambda b: b["model"] == erased["generation"])
+    until(lambda: api.get("/v1/bandits/news/diagnosis")["rounds"], lambda n: n == 2500 - erased["erased"])
+    again = api.delete("/v1/bandits/news/units/bob?exact=1")
+    assert again["exact"] is True
+    until(lambda: api.get("/v1/bandits/news/diagnosis")["rounds"], lambda n: n == left - erased["erased"] - again["erased"])
+    server.kill()
+    server.start()
+    assert server.client().get("/v1/bandits/news/diagnosis")["rounds"] == left - erased["erased"] - again["erased"]
+    assert "the same bytes" in gbose("rebuild", server.data)
+
+
+def test_retention_keeps_up(server, api):
+    """However long it runs, what is kept is bounded: also past a generation that rests, and past kept snapshots."""
+    make(api, spec="gbose", retention="1ms")
+    for i in range(24):
+        play(api, 1000, seed=i)
+        if i == 4:
+            api.put("/v1/bandits/news", {"spec": "lin-ts"})
+    learned(api, 24000)
+    until(lambda: len(api.raw("GET", "/v1/bandits/news/log")[1].splitlines()), lambda n: n < 2100, 60)
+    assert api.get("/v1/bandits/news")["learned"] == 24000
 
 
 def test_evaluation_effects_and_history(api):
