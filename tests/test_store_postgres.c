@@ -1,5 +1,5 @@
 /* The PostgreSQL store keeps the contract (support/store_contract.h); besides its connections break at every place, and
- * several servers work on it at once. Run by tests/postgres.sh, which starts a PostgreSQL for it. */
+ * several servers work on it at once. Run by scripts/postgres.py, which starts a PostgreSQL for it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -327,7 +327,7 @@ static void servers_work_as_one(void **state)
     const struct gbose__fleet *fleet = p->store->fleet;
     struct gbose__snapshot_row row = {a, 1, 20, "twenty", 6, 0};
     struct gbose__news_row news = {0};
-    struct gbose__store *other;
+    struct gbose__store *other, *third;
     uint64_t version = 0, later;
     char bytes[32];
     int leads, servers = 0;
@@ -364,7 +364,7 @@ static void servers_work_as_one(void **state)
     store_ok(p, fleet->news(other, &later, keep_news, &news, &p->err));
     assert_true(later > version);
 
-    store_close(p); /* its session ends, and its stream is forgotten after a while */
+    store_close(p); /* its session ends, and its stream is free */
     store_open(p);
     leads = 0;
     for (int i = 0; i < 200 && !leads; i++) {
@@ -375,12 +375,14 @@ static void servers_work_as_one(void **state)
     }
     assert_true(leads);
     store_ok(p, fleet->beat(p->store, "three", "{}", &stream[0], &p->err));
-    assert_int_equal(stream[0], 3);
-    sql("UPDATE gbose.server SET seen = seen - interval '1 hour' WHERE stream = 1");
-    store_close(p);
-    store_open(p);
-    store_ok(p, fleet->beat(p->store, "four", "{}", &stream[0], &p->err));
     assert_int_equal(stream[0], 1);
+    sql("UPDATE gbose.server SET seen = seen - interval '1 hour' WHERE stream = 2"); /* one that died */
+    store_ok(p, gbose__postgres_open(&third, url(), 0, 0, &p->err));
+    store_ok(p, fleet->beat(third, "four", "{}", &stream[1], &p->err));
+    assert_int_equal(stream[1], 2);
+    store_ok(p, fleet->beat(other, "two", "{}", &stream[1], &p->err)); /* it had not: it gets another one */
+    assert_int_equal(stream[1], 3);
+    third->close(third);
     other->close(other);
 }
 
@@ -521,7 +523,7 @@ int main(void)
     };
 
     if (!url()) {
-        fprintf(stderr, "test_store_postgres: run it by tests/postgres.sh\n");
+        fprintf(stderr, "test_store_postgres: run it by scripts/postgres.py\n");
         return 2;
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

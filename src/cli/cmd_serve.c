@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 static int serve(const char *command, const struct gbose__service_options *options)
 {
     struct gbose__service *service;
+    char name[500];
     gbose_error err;
     sigset_t signals;
     int signal;
@@ -27,9 +29,9 @@ static int serve(const char *command, const struct gbose__service_options *optio
         fprintf(stderr, "gbose %s: %s\n", command, err.text);
         return err.code == GBOSE_EINVAL ? EXIT_USAGE : EXIT_BROKEN;
     }
+    gbose__store_name(name, sizeof name, options->data);
     fprintf(stderr, "gbose serve: http://%s%s%s:%d/ on %s\n", strchr(options->listen, ':') ? "[" : "",
-            options->listen, strchr(options->listen, ':') ? "]" : "", gbose__service_port(service),
-            options->data);
+            options->listen, strchr(options->listen, ':') ? "]" : "", gbose__service_port(service), name);
     sigwait(&signals, &signal);
     fprintf(stderr, "gbose serve: %s, finishing what is under way\n",
             signal == SIGINT ? "interrupted" : "told to stop");
@@ -37,12 +39,33 @@ static int serve(const char *command, const struct gbose__service_options *optio
     return EXIT_FINE;
 }
 
+/* A copy of a store's URL. What stands on the command line can be read by everybody on the machine, so its password is
+ * overwritten there. */
+static char *take_url(char *given)
+{
+    char *url = strdup(given), *user = strstr(given, "://"), *at, *colon;
+
+    if (!url || !user)
+        return url;
+    user += 3;
+    at = user + strcspn(user, "/?");
+    while (at > user && *at != '@')
+        at--;
+    colon = at > user ? memchr(user, ':', (size_t)(at - user)) : NULL;
+    if (colon)
+        memset(colon + 1, 'x', (size_t)(at - colon - 1));
+    if ((colon = strstr(at, "password=")))
+        memset(colon + 9, 'x', strcspn(colon + 9, "&"));
+    return url;
+}
+
 static int run(int argc, char **argv)
 {
-    struct arg args[] = {{"data", 1, NULL, 0, 0},     {"listen", 1, NULL, 0, 0},
-                         {"port", 1, NULL, 0, 0},     {"threads", 1, NULL, 0, 0},
-                         {"max-body", 1, NULL, 0, 0}, {"connections", 1, NULL, 0, 0},
-                         {"slow", 1, NULL, 0, 0},     {NULL, 0, NULL, 0, 0}};
+    struct arg args[] = {
+        {"data", 1, NULL, 0, 0},    {"listen", 1, NULL, 0, 0},   {"port", 1, NULL, 0, 0},
+        {"threads", 1, NULL, 0, 0}, {"max-body", 1, NULL, 0, 0}, {"connections", 1, NULL, 0, 0},
+        {"slow", 1, NULL, 0, 0},    {"store", 1, NULL, 0, 0},    {NULL, 0, NULL, 0, 0}};
+    char *url = NULL;
     struct gbose__service_options options = {.data = "decisions",
                                              .listen = "127.0.0.1",
                                              .port = 8790,
@@ -63,8 +86,12 @@ static int run(int argc, char **argv)
             rc = parse_count(&number[i].value, argv[0], args[i].name, args[i].value[0], number[i].min,
                              number[i].max);
     if (!rc) {
+        if (args[0].n && args[7].n)
+            rc = usage_error(argv[0], "give --data DIR or --store URL, not both");
         if (args[0].n)
             options.data = args[0].value[0];
+        if (args[7].n)
+            options.data = url = take_url(args[7].value[0]);
         if (args[1].n)
             options.listen = args[1].value[0];
         options.port = (int)number[2].value;
@@ -72,17 +99,22 @@ static int run(int argc, char **argv)
         options.max_body = number[4].value;
         options.connections = (unsigned)number[5].value;
         options.slow_seconds = (unsigned)number[6].value;
-        rc = serve(argv[0], &options);
+        if (!rc)
+            rc = serve(argv[0], &options);
     }
+    free(url);
     args_clear(args);
     return rc;
 }
 
 const struct command cmd_serve = {
     "serve", "decisions over HTTP, with a durable log",
-    "Usage: gbose serve [--data DIR] [--port N] [--listen ADDRESS] ...\n"
+    "Usage: gbose serve [--data DIR | --store URL] [--port N] [--listen ADDRESS] ...\n"
     "\n"
     "  --data DIR       where everything is kept; made if it is not there (decisions)\n"
+    "  --store URL      instead of --data: postgresql://USER@HOST/DATABASE, which any number of servers may "
+    "share\n"
+    "                   (docs/fleet.md); give the password by PGPASSFILE or PGPASSWORD\n"
     "  --port N         (8790); 0 takes any that is free, and says which\n"
     "  --listen ADDRESS (127.0.0.1). Any other needs a key: gbose key add DIR --role admin\n"
     "  --threads N      that answer requests (one for each core)\n"

@@ -35,6 +35,34 @@ struct rebuilding {
     gbose_error *err;
 };
 
+/* The model that servers decide by, held against the log. */
+struct published {
+    struct rebuilding *r;
+    const struct gbose__generation *generation;
+};
+
+static int check_published(void *context, const struct gbose__snapshot_row *row)
+{
+    struct published *p = context;
+    struct rebuilding *r = p->r;
+    gbose *again;
+    size_t size;
+    void *bytes;
+    int same, rc = gbose__fold_upto(r->second, r->desk, row->bandit, p->generation, row->learned, 1, &again,
+                                    r->err);
+
+    if (rc)
+        return rc;
+    bytes = gbose__model_save(again, &size);
+    same = bytes && size == row->size && !memcmp(bytes, row->bytes, size);
+    printf("%s generation %" PRIu32 ": published after %" PRIu64 " outcomes, %s\n", r->bandit->name,
+           row->generation, row->learned, same ? "the same bytes" : "DIFFERENT from the log");
+    r->differ |= !same;
+    free(bytes);
+    gbose_free(again);
+    return GBOSE_OK;
+}
+
 static int rebuild_generation(void *context, const struct gbose__generation_row *row)
 {
     struct rebuilding *r = context;
@@ -70,6 +98,13 @@ static int rebuild_generation(void *context, const struct gbose__generation_row 
                r->bandit->name, row->number, counts.outcomes, size[1], hex,
                same ? "the same bytes" : "DIFFERENT from the stored model");
         r->differ |= !same;
+    }
+    if (!rc && r->store->fleet) {
+        struct published published = {r, generation};
+
+        rc = r->store->fleet->published(r->store, row->bandit, row->number, check_published, &published,
+                                        r->err);
+        rc = rc == GBOSE__EABSENT ? GBOSE_OK : rc;
     }
     free(bytes[0]);
     free(bytes[1]);

@@ -37,6 +37,20 @@ static void write_error(struct gbose__exchange *x, int status, const char *code,
     gbose__text_add(&x->out, ", \"at\": ");
     gbose__text_quoted(&x->out, *at ? at : NULL);
     gbose__text_add(&x->out, "}}\n");
+    if (status == 503 && x->n_headers < 3) {
+        x->header[x->n_headers][0] = "Retry-After";
+        x->header[x->n_headers++][1] = "1";
+    }
+}
+
+void gbose__answer_store(struct gbose__exchange *x)
+{
+    struct gbose__service *service = x->service;
+
+    if (atomic_load(&service->writer.failing) && x->n_headers < 3) {
+        x->header[x->n_headers][0] = "Gbose-Store";
+        x->header[x->n_headers++][1] = "away";
+    }
 }
 
 void gbose__http_refuse(struct gbose__exchange *x, int status, const char *code, const char *message)

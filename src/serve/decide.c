@@ -134,10 +134,13 @@ static int choose(struct deciding *d, const struct gbose__document *doc, const s
     if (!callers && (f[CHOICE].at || f[PMF].at))
         return gbose__problem(d->p, 400, "not_apprentice", where, f[CHOICE].at ? "choice" : "pmf",
                               "the caller chooses only in the modes apprentice and log-only");
-    event->number = atomic_fetch_add(&d->bandit->next_number, 1);
-    if (event->number > GBOSE__MAX_NUMBER)
-        return gbose__problem(d->p, 507, "full", where, "",
-                              "this bandit has made all the decisions that it can number");
+    if (gbose__bandit_number(d->bandit, &event->number))
+        return d->service->store->fleet
+                   ? gbose__problem(d->p, 503, "storage", where, "",
+                                    "this server has no decision numbers left, and cannot get more from the "
+                                    "database now")
+                   : gbose__problem(d->p, 507, "full", where, "",
+                                    "this bandit has made all the decisions that it can number");
     if (callers) {
         if (callers_choice(d, doc, f, ask, pmf, &arm, where))
             return -1;
@@ -274,7 +277,7 @@ int gbose__decide(struct gbose__exchange *x, struct gbose__bandit *bandit,
     all->job.hook = done;
     *out = all;
     if (d.settings.relaxed && !named && atomic_load(&d.service->writer.queued) < GBOSE__MOST_BEHIND) {
-        *now = 1;
+        all->job.kept = *now = 1;
         return 0;
     }
     all->job.exchange = x;

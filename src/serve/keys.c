@@ -46,18 +46,22 @@ static int load_key(void *context, const struct gbose__key_row *row)
     return 0;
 }
 
-int gbose__keys_load(struct gbose__service *service, gbose_error *err)
+int gbose__keys_load(struct gbose__service *service, struct gbose__view *view, gbose_error *err)
 {
-    struct gbose__view *view;
-    int rc = service->store->view(service->store, &view, err);
+    struct gbose__service fresh = {0};
+    struct gbose__key *old;
+    int rc = view->keys(view, load_key, &fresh, err);
 
-    if (rc)
+    if (rc) { /* those that are known stay good */
+        free(fresh.key);
         return rc;
+    }
     pthread_rwlock_wrlock(&service->key_lock);
-    service->n_keys = 0;
-    rc = view->keys(view, load_key, service, err);
+    old = service->key;
+    service->key = fresh.key;
+    service->n_keys = fresh.n_keys;
     pthread_rwlock_unlock(&service->key_lock);
-    view->close(view);
+    free(old);
     return rc;
 }
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 void gbose__metrics_time(atomic_uint_fast64_t *buckets, atomic_uint_fast64_t *sum, int64_t microseconds)
 {
@@ -27,6 +28,50 @@ static void write_histogram(struct gbose__text *out, const char *name, const cha
     total += atomic_load(&buckets[GBOSE__LATENCY_BUCKETS]);
     gbose__text_format(out, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum %g\n%s_count %" PRIu64 "\n", name,
                        total, name, 1e-6 * (double)atomic_load(sum), name, total);
+}
+
+struct servers {
+    struct gbose__text *out;
+    struct gbose__document *document;
+};
+
+/* One line for each bandit of a server's report: {"bandits": [{"bandit", "generation", "learned", ...}]}. */
+static int write_server(void *context, const struct gbose__server_row *row)
+{
+    struct servers *s = context;
+    const struct gbose__document *d = s->document;
+    struct gbose__field f[] = {{"bandits", GBOSE__IS(GBOSE__LIST), 1, 0},
+                               {"port", GBOSE__IS(GBOSE__NUMBER), 0, 0},
+                               {"reachable", GBOSE__IS_FLAG, 0, 0}};
+    struct gbose__problem p;
+    const char *message;
+    size_t where;
+    uint32_t at;
+
+    if (gbose__document_read(s->document, row->report, strlen(row->report), &message, &where) ||
+        gbose__fields_read(d, 0, f, 3, "", &p))
+        return 0;
+    at = f[0].at + 1;
+    for (uint32_t i = 0; i < d->value[f[0].at].count; i++, at = d->value[at].next) {
+        struct gbose__field of[] = {{"bandit", GBOSE__IS(GBOSE__TEXT), 1, 0},
+                                    {"generation", GBOSE__IS(GBOSE__NUMBER), 1, 0},
+                                    {"learned", GBOSE__IS(GBOSE__NUMBER), 1, 0},
+                                    {"behind", GBOSE__IS(GBOSE__NUMBER), 0, 0},
+                                    {"leads", GBOSE__IS_FLAG, 0, 0}};
+        char name[GBOSE__MAX_BANDIT_NAME + 1];
+        double generation, learned;
+
+        if (gbose__fields_read(d, at, of, 5, "", &p) ||
+            d->value[of[0].at].end - d->value[of[0].at].begin > GBOSE__MAX_BANDIT_NAME ||
+            gbose__fields_number(d, of[1].at, 0, 1e15, &generation, "", "generation", &p) ||
+            gbose__fields_number(d, of[2].at, 0, 1e15, &learned, "", "learned", &p))
+            return 0;
+        gbose__document_text(d, of[0].at, name);
+        gbose__text_format(
+            s->out, "gbose_server_learned{stream=\"%" PRIu32 "\",bandit=\"%s\",generation=\"%.0f\"} %.0f\n",
+            row->stream, name, generation, learned);
+    }
+    return 0;
 }
 
 static void write_bandits(struct gbose__exchange *x, struct gbose__text *out)
@@ -72,10 +117,53 @@ static void write_bandits(struct gbose__exchange *x, struct gbose__text *out)
         gbose__text_format(out, "gbose_model_learned{bandit=\"%s\",generation=\"%" PRIu32 "\"} %" PRIu64 "\n",
                            all[i]->name, model->generation, model->learned);
         gbose__model_release(model);
+    }
+    gbose__text_add(
+        out, "# HELP gbose_model_behind Outcomes that the active model of this server has not learned.\n"
+             "# TYPE gbose_model_behind gauge\n");
+    for (size_t i = 0; i < n; i++) {
+        struct gbose__model *model = gbose__bandit_model(all[i], NULL);
+        uint64_t outcomes = atomic_load(&all[i]->outcomes);
+
+        gbose__text_format(out, "gbose_model_behind{bandit=\"%s\"} %" PRIu64 "\n", all[i]->name,
+                           outcomes > model->learned ? outcomes - model->learned : 0);
+        gbose__model_release(model);
+    }
+    gbose__text_add(out, "# HELP gbose_leads Does this server train the bandit.\n# TYPE gbose_leads gauge\n");
+    for (size_t i = 0; i < n; i++) {
+        gbose__text_format(out, "gbose_leads{bandit=\"%s\"} %d\n", all[i]->name, atomic_load(&all[i]->leads));
         gbose__bandit_release(all[i]);
     }
     free(all);
     free(counts);
+}
+
+/* The store, and the other servers on it. */
+static void write_fleet(struct gbose__exchange *x, struct gbose__text *out)
+{
+    struct gbose__service *service = x->service;
+    struct gbose__desk *desk = x->own;
+    struct servers servers = {out, &desk->stored};
+    gbose_error err;
+
+    gbose__text_format(
+        out,
+        "# HELP gbose_store_reachable Could the last group be written.\n# TYPE gbose_store_reachable gauge\n"
+        "gbose_store_reachable %d\n"
+        "# HELP gbose_buffered_changes Changes that wait to be written.\n# TYPE gbose_buffered_changes "
+        "gauge\n"
+        "gbose_buffered_changes %zu\n",
+        !atomic_load(&service->writer.failing), (size_t)atomic_load(&service->writer.queued));
+    if (!desk->view->servers)
+        return;
+    gbose__text_format(out,
+                       "# HELP gbose_stream The stream that this server has leased.\n# TYPE gbose_stream "
+                       "gauge\ngbose_stream %" PRIu32
+                       "\n# HELP gbose_server_learned Outcomes that a server's active model has learned, by "
+                       "its own report.\n"
+                       "# TYPE gbose_server_learned gauge\n",
+                       service->fleet.stream);
+    desk->view->servers(desk->view, write_server, &servers, &err);
 }
 
 void gbose__route_metrics(struct gbose__exchange *x, const struct gbose__route_args *args)
@@ -92,6 +180,7 @@ void gbose__route_metrics(struct gbose__exchange *x, const struct gbose__route_a
         [GBOSE__N_FAILED_GROUPS] = {"gbose_failed_commits_total", "Transactions that the disk refused."},
         [GBOSE__N_LEARNED] = {"gbose_learned_total", "Outcomes learned."},
         [GBOSE__N_SNAPSHOTS] = {"gbose_snapshots_total", "Snapshots stored."},
+        [GBOSE__N_LOST] = {"gbose_lost_total", "Decisions answered as not durable that could not be stored."},
         [GBOSE__N_REFUSED] = {"gbose_refused_total", "Requests without the right key."},
     };
     struct gbose__service *service = x->service;
@@ -121,6 +210,7 @@ void gbose__route_metrics(struct gbose__exchange *x, const struct gbose__route_a
     write_histogram(out, "gbose_commit_seconds", "One transaction.", service->metrics.commit_bucket,
                     &service->metrics.commit_microseconds);
     write_bandits(x, out);
+    write_fleet(x, out);
 }
 
 void gbose__route_health(struct gbose__exchange *x, const struct gbose__route_args *args)
@@ -134,9 +224,22 @@ void gbose__route_ready(struct gbose__exchange *x, const struct gbose__route_arg
 {
     struct gbose__service *service = x->service;
 
+    int failing = atomic_load(&service->writer.failing);
+    size_t queued = atomic_load(&service->writer.queued);
+
     (void)args;
-    if (service->writer.failing)
-        gbose__answer_error(x, 503, "storage", "", "the last transaction could not be written");
-    else
-        x->status = 200, gbose__text_add(&x->out, "{\"status\": \"ready\"}\n");
+    if (!failing) {
+        x->status = 200;
+        gbose__text_add(&x->out, "{\"status\": \"ready\"}\n");
+    } else if (gbose__http_query(x, "relaxed") && queued < GBOSE__MOST_BEHIND) {
+        x->status = 200;
+        gbose__text_format(&x->out, "{\"status\": \"store away\", \"buffered\": %zu, \"most\": %d}\n", queued,
+                           GBOSE__MOST_BEHIND);
+    } else {
+        gbose__answer_error(x, 503, "storage", "",
+                            "the last transaction could not be written; %zu changes wait. Relaxed bandits "
+                            "are still answered: "
+                            "/readyz?relaxed",
+                            queued);
+    }
 }

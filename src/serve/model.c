@@ -124,25 +124,34 @@ void *gbose__model_save(const gbose *g, size_t *size)
     return bytes;
 }
 
-struct gbose__model *gbose__model_new(const gbose *g, struct gbose__encoder *encoder, uint32_t generation,
-                                      uint64_t learned)
+struct gbose__model *gbose__model_of(gbose *g, struct gbose__encoder *encoder, uint32_t generation,
+                                     uint64_t learned)
 {
     struct gbose__model *model = calloc(1, sizeof *model);
-    size_t size;
-    void *bytes = gbose__model_save(g, &size);
 
-    if (!model || !bytes || gbose_load(&model->g, bytes, size, NULL)) {
-        free(bytes);
-        free(model);
+    if (!model) {
+        gbose_free(g);
         return NULL;
     }
-    free(bytes);
+    model->g = g;
     atomic_store(&model->references, 1);
     atomic_fetch_add(&encoder->references, 1);
     model->encoder = encoder;
     model->generation = generation;
     model->learned = learned;
     return model;
+}
+
+struct gbose__model *gbose__model_new(const gbose *g, struct gbose__encoder *encoder, uint32_t generation,
+                                      uint64_t learned)
+{
+    size_t size;
+    void *bytes = gbose__model_save(g, &size);
+    gbose *copy;
+    int rc = bytes ? gbose_load(&copy, bytes, size, NULL) : GBOSE_ENOMEM;
+
+    free(bytes);
+    return rc ? NULL : gbose__model_of(copy, encoder, generation, learned);
 }
 
 void gbose__model_release(struct gbose__model *model)

@@ -28,6 +28,7 @@ struct gbose__generation *gbose__generation_new(const struct gbose__generation_r
     g->number = row->number;
     g->created = row->created;
     g->ready = row->ready;
+    g->wanted = row->wanted;
     g->spec = strdup(row->spec);
     g->schema = row->schema ? strdup(row->schema) : NULL;
     if (!g->spec || (row->schema && !g->schema))
@@ -177,6 +178,23 @@ void gbose__registry_remove(struct gbose__service *service, struct gbose__bandit
     gbose__bandit_release(bandit);
 }
 
+int gbose__bandit_number(struct gbose__bandit *b, uint64_t *number)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&b->lock);
+    if (b->numbers.next == b->numbers.end) {
+        b->numbers = b->spare;
+        b->spare = (struct gbose__numbers){0};
+    }
+    if (b->numbers.next < b->numbers.end)
+        *number = b->numbers.next++;
+    else
+        rc = -1;
+    pthread_mutex_unlock(&b->lock);
+    return rc;
+}
+
 /* ---- from the store ---- */
 
 struct loading {
@@ -202,7 +220,8 @@ static int load_generation(void *context, const struct gbose__generation_row *ro
     return 0;
 }
 
-static int load_settings(struct gbose__bandit *b, const char *text, gbose_error *err)
+int gbose__bandit_settings(struct gbose__settings *settings, const char *text, const char *name,
+                           gbose_error *err)
 {
     struct gbose__field fields[GBOSE__SET_FIELDS];
     struct gbose__document d = {0};
@@ -214,38 +233,53 @@ static int load_settings(struct gbose__bandit *b, const char *text, gbose_error 
     memcpy(fields, gbose__settings_fields, sizeof fields);
     bad = gbose__document_read(&d, text, strlen(text), &message, &at) ||
           gbose__fields_read(&d, 0, fields, GBOSE__SET_FIELDS, "", &p) ||
-          gbose__settings_read(&b->settings, &d, fields, &p);
+          gbose__settings_read(settings, &d, fields, &p);
     gbose__document_clear(&d);
-    return bad ? gbose__fail(err, GBOSE__ECORRUPT, "the settings of bandit '%s' cannot be read: %s", b->name,
+    return bad ? gbose__fail(err, GBOSE__ECORRUPT, "the settings of bandit '%s' cannot be read: %s", name,
                              p.message)
                : GBOSE_OK;
+}
+
+int gbose__bandit_load(struct gbose__bandit **out, struct gbose__view *view,
+                       const struct gbose__bandit_row *row, gbose_error *err)
+{
+    struct gbose__bandit *b = gbose__bandit_new(row);
+    struct loading l = {.view = view, .bandit = b, .active = row->active, .err = err};
+    struct gbose__counts counts;
+    int rc;
+
+    if (!b)
+        return gbose__no_memory(err);
+    rc = gbose__bandit_settings(&b->settings, row->settings, b->name, err);
+    if (!rc)
+        rc = view->generations(view, b->id, load_generation, &l, err);
+    if (!rc)
+        rc = view->counts(view, b->id, &counts, err);
+    if (!rc && !b->active)
+        rc =
+            gbose__fail(err, GBOSE__ECORRUPT, "the store is damaged: bandit '%s' has no generation", b->name);
+    if (rc) {
+        gbose__bandit_release(b);
+        return rc;
+    }
+    atomic_store(&b->outcomes, counts.outcomes);
+    b->numbers.next = b->numbers.end = counts.next_number;
+    *out = b;
+    return GBOSE_OK;
 }
 
 static int load_bandit(void *context, const struct gbose__bandit_row *row)
 {
     struct loading *l = context;
-    struct gbose__bandit *b = gbose__bandit_new(row);
-    struct gbose__counts counts;
-    int rc;
+    struct gbose__bandit *b;
+    int rc = gbose__bandit_load(&b, l->view, row, l->err);
 
-    if (!b)
-        return gbose__no_memory(l->err);
-    l->bandit = b;
-    l->active = row->active;
-    rc = load_settings(b, row->settings, l->err);
-    if (!rc)
-        rc = l->view->generations(l->view, b->id, load_generation, l, l->err);
-    if (!rc)
-        rc = l->view->counts(l->view, b->id, &counts, l->err);
-    if (!rc && !b->active)
-        rc = gbose__fail(l->err, GBOSE__ECORRUPT, "the store is damaged: bandit '%s' has no generation",
-                         b->name);
-    if (rc) {
-        gbose__bandit_release(b);
+    if (rc)
         return rc;
+    if (!l->service->store->fleet) { /* all numbers that are left are ours */
+        b->numbers.end = GBOSE__MAX_NUMBER + 1;
+        atomic_store(&b->leads, 1);
     }
-    atomic_store(&b->next_number, counts.next_number);
-    atomic_store(&b->outcomes, counts.outcomes);
     return gbose__registry_add(l->service, b);
 }
 

@@ -47,6 +47,8 @@ static const struct route {
      "What features do to the reward"},
     {"GET", "/v1/bandits/{bandit}/history", GBOSE__MAY_READ, gbose__route_history,
      "Reward, level and arms over time"},
+    {"GET", "/v1/servers", GBOSE__MAY_READ, gbose__route_servers,
+     "Servers on this store, and how far each has come"},
     {"GET", "/metrics", GBOSE__MAY_READ, gbose__route_metrics, "Numbers for Prometheus"},
     {"GET", "/healthz", 0, gbose__route_health, "Is the process alive"},
     {"GET", "/openapi.json", GBOSE__MAY_READ, gbose__route_openapi, "This list"},

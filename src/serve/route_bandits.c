@@ -116,9 +116,17 @@ static void made(struct gbose__service *service, struct gbose__job *job)
     b->settings = p->settings;
     b->generations = b->active = p->generation;
     b->next_generation = 2;
+    b->numbers.end = GBOSE__MAX_NUMBER + 1;
+    if (service->store->fleet)
+        b->numbers = (struct gbose__numbers){job->change[2].of.lease.first,
+                                             job->change[2].of.lease.first + job->change[2].of.lease.n,
+                                             gbose__monotonic(), 0};
+    else
+        atomic_store(&b->leads, 1);
     atomic_store(&b->due, INT64_MAX);
     p->made = 1;
-    gbose__registry_add(service, b);
+    if (gbose__registry_add(service, b)) /* this server has just read it from the store */
+        gbose__bandit_release(b);
 }
 
 static void changed(struct gbose__service *service, struct gbose__job *job)
@@ -186,7 +194,9 @@ void gbose__bandit_make(struct gbose__exchange *x, const char *name, const struc
         (struct gbose__change){.kind = GBOSE__PUT_BANDIT, .of.bandit = {0, p->name, NULL, 1, gbose__now()}};
     p->change[1] = (struct gbose__change){
         .kind = GBOSE__ADD_GENERATION, .chained = 1, .of.generation = gbose__generation_row(generation, 0)};
-    p->job.n = 2;
+    p->change[2] =
+        (struct gbose__change){.kind = GBOSE__LEASE_NUMBERS, .chained = 1, .of.lease = {.n = GBOSE__LEASED}};
+    p->job.n = x->service && ((struct gbose__service *)x->service)->store->fleet ? 3 : 2;
     p->job.hook = made;
     submit(x, p, finish);
 }
@@ -244,8 +254,8 @@ static void change_bandit(struct gbose__exchange *x, struct gbose__bandit *b, co
     like.schema = b->active->schema ? strdup(b->active->schema) : NULL;
     like.encoder = b->active->encoder;
     atomic_fetch_add(&like.encoder->references, 1);
-    p->change[0] = (struct gbose__change){.kind = GBOSE__PUT_BANDIT,
-                                          .of.bandit = {b->id, b->name, NULL, b->active->number, b->created}};
+    p->change[0] =
+        (struct gbose__change){.kind = GBOSE__PUT_BANDIT, .of.bandit = {b->id, b->name, NULL, 0, b->created}};
     pthread_mutex_unlock(&b->lock);
     if (!gbose__settings_read(&p->settings, d, f, &problem) && (f[SPEC].at || f[SCHEMA].at || f[DIM].at))
         p->generation = gbose__generation_read(x, d, f[SPEC].at, f[SCHEMA].at, f[DIM].at, &like, &problem);
@@ -267,6 +277,7 @@ static void change_bandit(struct gbose__exchange *x, struct gbose__bandit *b, co
         pthread_mutex_lock(&b->lock);
         p->generation->number = b->next_generation++;
         pthread_mutex_unlock(&b->lock);
+        atomic_store(&p->generation->wanted, 1);
         p->change[1] = (struct gbose__change){.kind = GBOSE__ADD_GENERATION,
                                               .of.generation = gbose__generation_row(p->generation, b->id)};
         inherited = gbose__inherit(x, b, p->generation, &p->change[2]);

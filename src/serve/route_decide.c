@@ -49,6 +49,9 @@ static void finish(struct gbose__exchange *x)
                 gbose__answer_error(x, 503, "storage", "", "%s", err.text);
                 return;
             }
+        } else if (change->result == GBOSE__MISSING) {
+            gbose__answer_error(x, 404, "no_such_bandit", "", "the bandit was deleted");
+            return;
         } else if (!all->batch) {
             gbose__answer_error(x, 409, "conflict", "event", "event '%.64s' was decided for another request",
                                 all->item[i].name);
@@ -77,6 +80,7 @@ static void answer_now(struct gbose__exchange *x, struct gbose__decisions *all)
         gbose__decide_write(&x->out, x->service, &all->job.change[i].of.event, all->item[i].ask.id, 0);
     }
     gbose__text_add(&x->out, all->batch ? "]\n" : "\n");
+    gbose__answer_store(x);
     all->job.arena = x->arena;
     x->arena = (struct gbose__arena){0};
     gbose__writer_submit(x->service, &all->job);

@@ -315,6 +315,7 @@ struct stream {
     struct gbose__bandit *bandit; /* a reference */
     uint64_t next;
     int64_t from, to; /* time, to exclusive */
+    int mixed;        /* several servers decide: numbers are not in the order of time */
     struct gbose__text text;
     size_t sent;
     int end;
@@ -328,11 +329,11 @@ static int add_line(void *context, const struct gbose__case *it)
 
     s->seen++;
     s->next = it->event->number + 1;
-    if (it->event->time >= s->to) {
+    if (it->event->time >= s->to && !s->mixed) {
         s->end = 1;
         return 1;
     }
-    if (it->event->time < s->from)
+    if (it->event->time < s->from || it->event->time >= s->to)
         return 0;
     write_case(&s->text, s->desk, s->bandit, it);
     gbose__text_add(&s->text, "}\n");
@@ -427,6 +428,8 @@ void gbose__route_log(struct gbose__exchange *x, const struct gbose__route_args 
     const char *from = gbose__http_query(x, "from"), *to = gbose__http_query(x, "to");
     struct gbose__desk *desk = x->own;
     struct stream *s = calloc(1, sizeof *s);
+    struct gbose__counts counts;
+    gbose_error err;
 
     if (!s) {
         gbose__answer_error(x, 503, "no_memory", "", "out of memory");
@@ -441,8 +444,9 @@ void gbose__route_log(struct gbose__exchange *x, const struct gbose__route_args 
     }
     s->bandit = args->bandit;
     atomic_fetch_add(&s->bandit->references, 1);
-    if (s->from)
-        s->next = first_number(desk, s->bandit->id, s->from, atomic_load(&s->bandit->next_number));
+    s->mixed = desk->service->store->fleet != NULL;
+    if (s->from && !s->mixed && !desk->view->counts(desk->view, s->bandit->id, &counts, &err))
+        s->next = first_number(desk, s->bandit->id, s->from, counts.next_number);
     x->status = 200;
     x->type = "application/x-ndjson";
     x->more = more_log;

@@ -139,6 +139,10 @@ void gbose__generation_take(struct gbose__bandit *b, struct gbose__generation *g
 {
     size_t n = 0;
 
+    if (gbose__generation_find(b, generation->number)) { /* this server has just read it from the store */
+        gbose__generation_free(generation);
+        return;
+    }
     gbose__model_release(generation->model); /* the one that knew nothing: the trainer will make another */
     generation->model = NULL;
     atomic_store(&generation->wanted, wanted);
@@ -315,6 +319,7 @@ void gbose__route_add_generation(struct gbose__exchange *x, const struct gbose__
     a->generation->number = b->next_generation++;
     pthread_mutex_unlock(&b->lock);
     a->wanted = f[ACTIVATE].at && d->value[f[ACTIVATE].at].kind == GBOSE__TRUE;
+    atomic_store(&a->generation->wanted, a->wanted);
     a->change[0] = (struct gbose__change){.kind = GBOSE__ADD_GENERATION,
                                           .of.generation = gbose__generation_row(a->generation, b->id)};
     inherited = gbose__inherit(x, b, a->generation, &a->change[1]);
@@ -328,32 +333,64 @@ void gbose__route_add_generation(struct gbose__exchange *x, const struct gbose__
     submit(x, a, finish_add);
 }
 
+/* The store knows that it is wanted: whoever trains the bandit lets it decide when it has learned what it has missed. */
+static void wanted(struct gbose__service *service, struct gbose__job *job)
+{
+    struct gbose__bandit *b = job->bandit;
+
+    if (job->rc || job->change->result != GBOSE__DONE)
+        return;
+    pthread_mutex_lock(&b->lock);
+    for (struct gbose__generation *g = b->generations; g; g = g->next)
+        if (atomic_load(&g->wanted) != 2)
+            atomic_store(&g->wanted, g->number == job->change->of.generation.number);
+    pthread_mutex_unlock(&b->lock);
+    gbose__trainer_wake(service);
+}
+
+static void finish_want(struct gbose__exchange *x)
+{
+    struct adding *a = x->work;
+
+    if (a->job.rc) {
+        gbose__answer_failed(x, &a->job);
+    } else if (a->change[0].result != GBOSE__DONE) {
+        gbose__answer_error(x, 404, "no_such_generation", "", "this generation was dropped");
+    } else {
+        x->status = a->wanted ? 202 : 200;
+        write_generations(x, a->bandit);
+    }
+    gbose__bandit_release(a->bandit);
+}
+
 void gbose__route_activate_generation(struct gbose__exchange *x, const struct gbose__route_args *args)
 {
     struct gbose__bandit *b = args->bandit;
     struct gbose__generation *g;
+    struct adding *a;
     char *end;
     unsigned long number = strtoul(args->rest, &end, 10);
     int there = 0;
 
     pthread_mutex_lock(&b->lock);
     g = *end || !*args->rest ? NULL : gbose__generation_find(b, (uint32_t)number);
-    if (g) {
+    if (g)
         there = 1 + (g == b->active);
-        for (struct gbose__generation *other = b->generations; other; other = other->next)
-            if (other != g && atomic_load(&other->wanted) == 1)
-                atomic_store(&other->wanted, 0);
-        if (there == 1)
-            atomic_store(&g->wanted, 1);
-    }
     pthread_mutex_unlock(&b->lock);
     if (!there) {
         gbose__answer_error(x, 404, "no_such_generation", "", "there is no generation '%.20s'", args->rest);
         return;
     }
-    gbose__trainer_wake(x->service);
-    x->status = there == 2 ? 200 : 202; /* it first learns what it has missed */
-    write_generations(x, b);
+    a = adding_new(x, b);
+    if (!a)
+        return;
+    a->wanted = there == 1; /* if it is at work already, no other one is wanted any more */
+    a->change[0] = (struct gbose__change){
+        .kind = GBOSE__WANT_GENERATION,
+        .of.generation = {.bandit = b->id, .number = a->wanted ? (uint32_t)number : 0}};
+    a->job.n = 1;
+    a->job.hook = wanted;
+    submit(x, a, finish_want);
 }
 
 /* ---- erasing ---- */
@@ -444,6 +481,7 @@ void gbose__route_erase_unit(struct gbose__exchange *x, const struct gbose__rout
     }
     a->exact = !inherited;
     n += (size_t)inherited;
+    atomic_store(&a->generation->wanted, 1);
     a->change[0] =
         (struct gbose__change){.kind = GBOSE__ERASE_UNIT, .of.erase = {.bandit = b->id, .unit = hash}};
     a->change[1] = (struct gbose__change){.kind = GBOSE__ADD_GENERATION,

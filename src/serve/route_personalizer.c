@@ -208,6 +208,8 @@ static void finish_rank(struct gbose__exchange *x)
 
     if (all->job.rc)
         gbose__answer_failed(x, &all->job);
+    else if (c->result == GBOSE__MISSING)
+        gbose__answer_error(x, 404, "no_such_bandit", "", "the bandit was deleted");
     else if (c->result == GBOSE__CONFLICT)
         gbose__answer_error(x, 409, "conflict", "eventId", "this event was ranked for another request");
     else if (c->result == GBOSE__DONE)
@@ -245,6 +247,7 @@ static void rank(struct gbose__exchange *x)
                  gbose__document_read(&desk->document, body, text.size, &message, &at))
             gbose__problem(&p, 400, "not_json", "", "", "%s", message);
         else if (!gbose__decide(x, b, finish_rank, &all, &now, &p) && now) {
+            all->job.kept = 0;
             all->job.exchange = x; /* a ranking is always on the disk before it is answered */
             x->work = all;
             x->finish = finish_rank;

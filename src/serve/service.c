@@ -34,17 +34,24 @@ static int start(struct gbose__service *s, const struct gbose__service_options *
                                        .loop_begin = loop_begin,
                                        .loop_end = loop_end};
     int local = !strncmp(o->listen, "127.", 4) || !strcmp(o->listen, "::1");
+    struct gbose__view *view = NULL;
     int rc = gbose__store_open(&s->store, o->data, 1, 0, err);
 
     if (!rc)
-        rc = gbose__keys_load(s, err);
+        rc = s->store->view(s->store, &view, err);
+    if (!rc)
+        rc = gbose__keys_load(s, view, err);
+    if (view)
+        view->close(view);
     if (!rc && !local && !s->n_keys)
         rc = gbose__fail(
             err, GBOSE_EINVAL,
             "there is no key, so it listens on 127.0.0.1 only; make one with: gbose key add %s --role admin",
-            o->data);
+            gbose__store_is_postgres(o->data) ? "URL" : o->data);
     if (!rc)
         rc = gbose__registry_load(s, err);
+    if (!rc)
+        rc = gbose__fleet_start(s, err);
     if (!rc && gbose__writer_start(s))
         rc = gbose__fail(err, GBOSE_ENOMEM, "cannot start a thread");
     if (!rc)
@@ -69,6 +76,7 @@ int gbose__service_start(struct gbose__service **out, const struct gbose__servic
     s->started = gbose__now();
     pthread_rwlock_init(&s->registry.lock, NULL);
     pthread_rwlock_init(&s->key_lock, NULL);
+    pthread_mutex_init(&s->fleet.lock, NULL);
     rc = start(s, options, err);
     if (rc) {
         gbose__service_stop(s);
@@ -96,5 +104,6 @@ void gbose__service_stop(struct gbose__service *s)
     free(s->key);
     pthread_rwlock_destroy(&s->registry.lock);
     pthread_rwlock_destroy(&s->key_lock);
+    pthread_mutex_destroy(&s->fleet.lock);
     free(s);
 }

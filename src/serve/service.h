@@ -87,6 +87,15 @@ struct gbose__generation {
     gbose *learning;
     uint64_t learned, checkpoint; /* last outcome learned; and when the last snapshot was taken */
     int64_t published;            /* when, on the monotonic clock */
+    uint64_t shown;               /* what other servers have been shown: outcomes learned, plus one */
+    int64_t shown_at;
+};
+
+/* Decision numbers from next on, before end. */
+struct gbose__numbers {
+    uint64_t next, end;
+    int64_t since; /* when they were leased, on the monotonic clock */
+    uint64_t used; /* next, when it was last looked at */
 };
 
 struct gbose__bandit {
@@ -95,13 +104,16 @@ struct gbose__bandit {
     uint32_t id;
     char name[GBOSE__MAX_BANDIT_NAME + 1];
     int64_t created;
-    atomic_uint_fast64_t next_number; /* of decisions */
-    atomic_uint_fast64_t outcomes;    /* number of the last one in the store */
-    atomic_int_fast64_t due;          /* no pending event has an earlier deadline */
+    atomic_uint_fast64_t outcomes; /* number of the last one in the store */
+    atomic_int leads;              /* this server trains it and closes its events */
+    atomic_int_fast64_t due;       /* no pending event has an earlier deadline */
     atomic_int gone;
     int64_t retained; /* the writer's: when old events were last looked for */
 
     pthread_mutex_t lock;
+    struct gbose__numbers numbers,
+        spare;   /* of decisions, that this server may use; and those it will use next */
+    int leasing; /* more of them are under way */
     struct gbose__settings settings;
     struct gbose__generation *generations; /* newest first */
     struct gbose__generation *active;
@@ -131,6 +143,8 @@ struct gbose__job {
      * NULL. */
     void (*hook)(struct gbose__service *service, struct gbose__job *job);
     void *context;
+    int kept; /* it was answered before it is stored: it waits for a store that fails, and is not dropped */
+    int tries;
     int rc;
     gbose_error err;
 };
@@ -150,6 +164,10 @@ struct gbose__writer_thread {
     int64_t return_time;       /* microseconds, smoothed: until as many have come as were answered */
     int64_t commit_time;       /* microseconds, smoothed: of a group */
     atomic_int failing;        /* the last group could not be written */
+    /* The writer's own: */
+    struct gbose__job *doubtful; /* kept jobs of a group of which it is not known whether it happened */
+    size_t alone;    /* so many jobs are written one by one: one of them was refused with others */
+    int64_t stop_by; /* milliseconds of the monotonic clock; 0: not stopping */
 };
 
 /* ---- the whole ---- */
@@ -165,6 +183,7 @@ enum gbose__counter {
     GBOSE__N_LEARNED,
     GBOSE__N_SNAPSHOTS,
     GBOSE__N_REFUSED,
+    GBOSE__N_LOST,
     GBOSE__N_COUNTERS
 };
 
@@ -191,8 +210,20 @@ struct gbose__trainer {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     int work, stopping, started;
+    int woken; /* its own: somebody has work for it */
     struct gbose__view *view;
     struct gbose__desk *desk;
+};
+
+/* What a server on a store that others share knows of them (fleet.c). The trainer's own, but for the lock. */
+struct gbose__fleet_state {
+    pthread_mutex_t
+        lock; /* held while the registry follows the store, and while this server changes what it follows */
+    uint32_t stream;
+    char name[128];
+    uint64_t version;           /* of bandits, generations and keys in the store that was read last */
+    int64_t news, beat, tended; /* when it last looked, on the monotonic clock */
+    int64_t led;
 };
 
 struct gbose__service {
@@ -201,6 +232,7 @@ struct gbose__service {
     struct gbose__registry registry;
     struct gbose__writer_thread writer;
     struct gbose__trainer trainer;
+    struct gbose__fleet_state fleet;
     struct gbose__metrics metrics;
     pthread_rwlock_t key_lock;
     struct gbose__key *key;
@@ -276,7 +308,9 @@ int gbose__model_decide(const struct gbose__model *model, struct gbose__desk *de
 int gbose__model_learn(gbose *g, const struct gbose__encoder *encoder, struct gbose__desk *desk,
                        const struct gbose__case *it);
 
-/* A published copy of a learner. NULL: no memory. */
+/* A published copy of a learner; or, takes g, the learner itself. NULL: no memory. */
+struct gbose__model *gbose__model_of(gbose *g, struct gbose__encoder *encoder, uint32_t generation,
+                                     uint64_t learned);
 struct gbose__model *gbose__model_new(const gbose *g, struct gbose__encoder *encoder, uint32_t generation,
                                       uint64_t learned);
 void gbose__model_release(struct gbose__model *model);
@@ -296,6 +330,13 @@ int gbose__registry_add(struct gbose__service *service,
                         struct gbose__bandit *bandit); /* takes it; 0, or -1: name taken */
 void gbose__registry_remove(struct gbose__service *service, struct gbose__bandit *bandit);
 struct gbose__bandit *gbose__bandit_new(const struct gbose__bandit_row *row);
+/* A bandit of the store with its generations, which have no models yet. */
+int gbose__bandit_load(struct gbose__bandit **out, struct gbose__view *view,
+                       const struct gbose__bandit_row *row, gbose_error *err);
+int gbose__bandit_settings(struct gbose__settings *settings, const char *text, const char *name,
+                           gbose_error *err);
+/* The number of a new decision. 0, or -1: there is none at hand. */
+int gbose__bandit_number(struct gbose__bandit *bandit, uint64_t *number);
 void gbose__bandit_release(struct gbose__bandit *bandit);
 struct gbose__model *gbose__bandit_model(struct gbose__bandit *bandit,
                                          struct gbose__settings *settings); /* a reference */
@@ -336,6 +377,21 @@ void gbose__writer_submit(struct gbose__service *service, struct gbose__job *job
 int gbose__trainer_start(struct gbose__service *service, gbose_error *err);
 void gbose__trainer_stop(struct gbose__service *service);
 void gbose__trainer_wake(struct gbose__service *service);
+/* Let a model decide, unless a newer one of its generation does. Takes it. */
+void gbose__trainer_publish(struct gbose__bandit *bandit, struct gbose__generation *generation,
+                            struct gbose__model *model);
+
+/* ---- fleet.c: one of many servers. All of it does nothing where the store is this process's own. ---- */
+
+/* Before anything is written: a stream, and numbers for all bandits; which of them does this server lead? */
+int gbose__fleet_start(struct gbose__service *service, gbose_error *err);
+/* A model for a bandit that another server leads. */
+int gbose__fleet_follow(struct gbose__service *service, struct gbose__bandit *bandit, gbose_error *err);
+/* Follow the store, show others what was learned, try to lead. On the trainer's thread, again and again. */
+void gbose__fleet_turn(struct gbose__service *service);
+/* More numbers for a bandit, if it has few or has had them for long. */
+void gbose__fleet_lease(struct gbose__service *service, struct gbose__bandit *bandit);
+#define GBOSE__LEASED 16384 /* numbers in one lease */
 
 /* ---- monitor.c: what is found out on the way, for people ---- */
 
@@ -350,6 +406,8 @@ void gbose__answer_error(struct gbose__exchange *x, int status, const char *code
                          const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* The answer of a job that the store refused: 503, or 404 for a bandit that went away. */
 void gbose__answer_failed(struct gbose__exchange *x, const struct gbose__job *job);
+/* Say in a header that the store cannot be reached, if so. */
+void gbose__answer_store(struct gbose__exchange *x);
 /* Read the body as JSON into desk->document. 0, or -1: answered. */
 int gbose__answer_document(struct gbose__exchange *x);
 
@@ -378,7 +436,7 @@ gbose__route_handler gbose__route_decide, gbose__route_rewards, gbose__route_act
     gbose__route_activate_generation, gbose__route_erase_unit, gbose__route_metrics, gbose__route_health,
     gbose__route_ready, gbose__route_openapi, gbose__route_asset, gbose__route_evaluation,
     gbose__route_effects, gbose__route_diagnosis, gbose__route_history, gbose__route_rank,
-    gbose__route_rank_reward, gbose__route_rank_activate;
+    gbose__route_rank_reward, gbose__route_rank_activate, gbose__route_servers;
 
 /* The fields that their bodies have, beside those of gbose__ask_fields and gbose__settings_fields; how
  * many. */
@@ -416,7 +474,7 @@ int gbose__events_export(struct gbose__store *store, const char *bandit,
 
 /* ---- keys.c ---- */
 
-int gbose__keys_load(struct gbose__service *service, gbose_error *err);
+int gbose__keys_load(struct gbose__service *service, struct gbose__view *view, gbose_error *err);
 /* 1: the request may do this to that bandit ("": to all). 0: it is answered with 401 or 403. */
 int gbose__keys_allow(struct gbose__exchange *x, unsigned role, const char *bandit);
 /* A new key: its text, for the owner's eyes only, and its row. */

@@ -95,7 +95,7 @@ static void now_ready(struct gbose__service *service, struct gbose__job *job)
 
     (void)service;
     pthread_mutex_lock(&b->lock);
-    if (!job->rc && !o->generation->dropped) {
+    if (!job->rc && job->change->result == GBOSE__DONE && !o->generation->dropped) {
         o->generation->ready = 1;
         if (job->n == 2)
             b->active = o->generation;
@@ -109,25 +109,21 @@ static void make_ready(struct gbose__service *service, struct gbose__bandit *b, 
                        int activate)
 {
     struct order *o = order_new(b);
-    struct gbose__text settings = {0};
 
     if (!o)
         return;
     pthread_mutex_lock(&b->lock);
-    gbose__text_add(&settings, "{");
-    gbose__settings_write(&b->settings, &settings);
-    gbose__text_add(&settings, "}");
     g->wanted = 2; /* under way */
     pthread_mutex_unlock(&b->lock);
     o->generation = g;
-    o->bytes = settings.at;
     o->job.context = o;
     o->job.hook = now_ready;
     o->job.n = activate ? 2 : 1;
     o->change[0] = (struct gbose__change){.kind = GBOSE__SET_READY,
                                           .of.generation = {.bandit = b->id, .number = g->number}};
     o->change[1] = (struct gbose__change){.kind = GBOSE__PUT_BANDIT,
-                                          .of.bandit = {b->id, b->name, settings.at, g->number, b->created}};
+                                          .chained = 1,
+                                          .of.bandit = {.id = b->id, .name = b->name, .active = g->number}};
     gbose__writer_submit(service, &o->job);
 }
 
@@ -166,17 +162,27 @@ static int learn(void *context, const struct gbose__case *it)
     return rc;
 }
 
+void gbose__trainer_publish(struct gbose__bandit *b, struct gbose__generation *g, struct gbose__model *model)
+{
+    struct gbose__model *old = model;
+
+    pthread_mutex_lock(&b->lock);
+    if (!g->model ||
+        g->model->learned <= model->learned) { /* else a new leader is still on its way to where we were */
+        old = g->model;
+        g->model = model;
+    }
+    pthread_mutex_unlock(&b->lock);
+    gbose__model_release(old);
+}
+
 static void publish(struct gbose__bandit *b, struct gbose__generation *g)
 {
-    struct gbose__model *model = gbose__model_new(g->learning, g->encoder, g->number, g->learned), *old;
+    struct gbose__model *model = gbose__model_new(g->learning, g->encoder, g->number, g->learned);
 
     if (!model)
         return;
-    pthread_mutex_lock(&b->lock);
-    old = g->model;
-    g->model = model;
-    pthread_mutex_unlock(&b->lock);
-    gbose__model_release(old);
+    gbose__trainer_publish(b, g, model);
     g->published = gbose__monotonic();
 }
 
@@ -220,7 +226,7 @@ static int turn(struct gbose__service *service, struct gbose__bandit *b)
     struct gbose__generation *learns[GBOSE__KEPT_GENERATIONS + 2], *dropped = NULL, **at;
     gbose_error err;
     size_t n = 0;
-    int more = 0;
+    int more = 0, leads = atomic_load(&b->leads);
 
     pthread_mutex_lock(&b->lock);
     for (at = &b->generations; *at;) {
@@ -232,8 +238,13 @@ static int turn(struct gbose__service *service, struct gbose__bandit *b)
             dropped = g;
             continue;
         }
-        if ((g == b->active || !g->ready || g->wanted == 1) && !g->dropped && n < GBOSE__KEPT_GENERATIONS + 2)
+        if ((g == b->active || !g->ready || g->wanted == 1) && !g->dropped && leads &&
+            n < GBOSE__KEPT_GENERATIONS + 2)
             learns[n++] = g;
+        if (!leads && g->learning) { /* another server learns now */
+            gbose_free(g->learning);
+            g->learning = NULL;
+        }
         at = &g->next;
     }
     pthread_mutex_unlock(&b->lock);
@@ -277,15 +288,18 @@ static void *run(void *context)
             until.tv_nsec %= 1000000000;
             pthread_cond_timedwait(&t->wake, &t->lock, &until);
         }
+        t->woken = t->work;
         t->work = 0;
         stopping = t->stopping;
         pthread_mutex_unlock(&t->lock);
         if (stopping)
             return NULL;
-        if (gbose__monotonic() - keys > 1000000) { /* made or revoked by `gbose key`, from another process */
-            gbose__keys_load(service, &err);
+        if (gbose__monotonic() - keys > 1000000 &&
+            !service->store->fleet) { /* `gbose key`, another process */
+            gbose__keys_load(service, t->view, &err);
             keys = gbose__monotonic();
         }
+        gbose__fleet_turn(service);
         more = 0;
         all = gbose__registry_all(service, &n);
         for (size_t i = 0; i < n; i++) {
@@ -314,8 +328,11 @@ int gbose__trainer_start(struct gbose__service *service, gbose_error *err)
      * each. */
     all = gbose__registry_all(service, &n);
     for (size_t i = 0; i < n; i++) {
-        while (rc >= 0 && (rc = train(service, all[i], all[i]->active, 1000, err)) > 0)
-            ;
+        if (!atomic_load(&all[i]->leads))
+            rc = rc < 0 ? rc : gbose__fleet_follow(service, all[i], err);
+        else
+            while (rc >= 0 && (rc = train(service, all[i], all[i]->active, 1000, err)) > 0)
+                ;
         gbose__bandit_release(all[i]);
     }
     free(all);

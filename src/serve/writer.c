@@ -2,10 +2,16 @@
  *
  * Group commit: it takes everything that is queued, writes it in one transaction, and tells all who wait.
  * While it writes, the next group gathers: the busier the service, the larger the groups, without any
- * setting. It also closes events whose deadline has passed, and drops old ones. */
+ * setting. It also closes events whose deadline has passed, and drops old ones.
+ *
+ * A decision that was answered before it is stored is kept until it is: while the store fails it goes back to the
+ * front of the queue. If the database went away in the middle of a commit, it is asked what became of the group before
+ * anything else is written. What cannot be stored in the end is counted, and said. */
 #include "serve/service.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,6 +22,9 @@
 #define TICK 50            /* milliseconds at the most between two looks at deadlines */
 #define MOST_DROPPED 1000  /* of one bandit, in one transaction */
 #define RETAIN_EVERY 10000 /* milliseconds */
+#define MOST_TRIES 50      /* of a decision that the store, which is there, refuses */
+#define LAST_TRIES 10000   /* milliseconds: how long what is queued may take to be written at the end */
+#define FAILING_PAUSE 50   /* milliseconds between two attempts on a store that fails */
 
 /* Changes of a group, put together from its jobs, and taken apart again. */
 struct group {
@@ -70,7 +79,8 @@ void gbose__writer_submit(struct gbose__service *service, struct gbose__job *job
 }
 
 /* What the commit of a job means for the bandit in memory. Returns 1 if there is something to learn. */
-static int note(struct gbose__bandit *b, const struct gbose__change *changes, size_t n)
+static int note(struct gbose__service *service, struct gbose__bandit *b, const struct gbose__change *changes,
+                size_t n)
 {
     uint64_t closed = 0;
 
@@ -87,7 +97,8 @@ static int note(struct gbose__bandit *b, const struct gbose__change *changes, si
             atomic_store(&b->due, c->of.close.next);
         }
     }
-    atomic_fetch_add(&b->outcomes, closed);
+    if (!service->store->fleet) /* else others close, too: the trainer asks the store */
+        atomic_fetch_add(&b->outcomes, closed);
     return closed > 0;
 }
 
@@ -101,7 +112,7 @@ static void add_housekeeping(struct gbose__service *service, struct group *g, st
         struct gbose__change change = {.kind = GBOSE__CLOSE_DUE};
 
         owner[i] = SIZE_MAX;
-        if (atomic_load(&b->gone))
+        if (atomic_load(&b->gone) || !atomic_load(&b->leads))
             continue;
         pthread_mutex_lock(&b->lock);
         settings = b->settings;
@@ -138,16 +149,159 @@ static void note_answers(struct gbose__writer_thread *w, size_t n, int64_t now, 
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Write a list of jobs as one group. */
-static void write_group(struct gbose__service *service, struct group *g, struct gbose__job *jobs,
-                        int housekeeping)
+/* Does it change what other servers follow, and this one must not follow at the same moment? */
+static int is_followed(const struct gbose__change *change)
 {
-    struct gbose__exchange *answers = NULL;
+    return change->kind < GBOSE__ADD_SNAPSHOT || change->kind == GBOSE__ERASE_UNIT;
+}
+
+/* A job is over. Returns the exchange that is to be answered, or NULL. */
+static struct gbose__exchange *finish(struct gbose__service *service, struct gbose__job *job)
+{
+    struct gbose__exchange *x = job->exchange;
+    struct gbose__bandit *bandit = job->bandit;
+
+    if (job->hook)
+        job->hook(service, job);
+    if (!x) {
+        struct gbose__arena arena = job->arena; /* the job may lie in it */
+
+        gbose__arena_clear(&arena);
+    }
+    gbose__bandit_release(bandit);
+    return x;
+}
+
+/* A decision that was answered and cannot be stored. */
+static void lose(struct gbose__service *service, struct gbose__job *job, const char *why)
+{
+    const struct gbose__event_row *event = &job->change->of.event;
+
+    atomic_fetch_add(&service->metrics.counter[GBOSE__N_LOST], job->n);
+    fprintf(stderr,
+            "gbose serve: LOST %zu decisions of bandit '%s' from number %" PRIu64
+            " on, which had been answered as not durable: %s\n",
+            job->n, job->bandit->name, event->number, why);
+    job->rc = GBOSE__ESTORE;
+    finish(service, job);
+}
+
+/* Jobs that were not written come before those that wait. */
+static void put_back(struct gbose__writer_thread *w, struct gbose__job *jobs)
+{
+    struct gbose__job *last = jobs;
+    size_t n = jobs ? jobs->n : 0;
+
+    if (!jobs)
+        return;
+    for (; last->next; last = last->next)
+        n += last->next->n;
+    pthread_mutex_lock(&w->lock);
+    last->next = w->first;
+    if (!w->first)
+        w->last = &last->next;
+    w->first = jobs;
+    w->queued += n;
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* What became of a group whose commit was not answered? 0, or it is not known yet. */
+static int settle(struct gbose__service *service, gbose_error *err)
+{
+    struct gbose__writer_thread *w = &service->writer;
+    struct gbose__job *jobs = w->doubtful;
+    int happened = 0, rc = jobs ? service->store->fleet->settle(service->store, &happened, err) : GBOSE_OK;
+
+    if (rc || !jobs)
+        return rc;
+    w->doubtful = NULL;
+    if (!happened) {
+        put_back(w, jobs);
+        return GBOSE_OK;
+    }
+    while (jobs) {
+        struct gbose__job *job = jobs;
+
+        jobs = job->next;
+        job->rc = GBOSE_OK;
+        finish(service, job);
+    }
+    return GBOSE_OK;
+}
+
+/* The changes of the group are made, or not. */
+static int apply(struct gbose__service *service, struct group *g, gbose_error *err)
+{
+    int64_t began = gbose__monotonic();
+    int rc = service->store->apply(service->store, g->change, g->n, err);
+
+    atomic_fetch_add(&service->metrics.counter[rc ? GBOSE__N_FAILED_GROUPS : GBOSE__N_GROUPS], 1);
+    atomic_fetch_add(&service->metrics.counter[GBOSE__N_CHANGES], rc ? 0 : g->n);
+    gbose__metrics_time(service->metrics.commit_bucket, &service->metrics.commit_microseconds,
+                        gbose__monotonic() - began);
+    service->writer.failing = rc != 0;
+    return rc;
+}
+
+/* Tell all jobs of a group what became of it. Returns 1 if there is something to learn. */
+static int tell(struct gbose__service *service, const struct group *g, struct gbose__job *jobs, int rc,
+                const gbose_error *err, int64_t began, size_t *answered)
+{
+    struct gbose__writer_thread *w = &service->writer;
+    struct gbose__exchange *answers = NULL, *x;
+    struct gbose__job *again = NULL, **last_again = &again, **last_doubt = &w->doubtful;
+    size_t at = 0, n = 0;
+    int learn = 0;
+
+    while (jobs) {
+        struct gbose__job *job = jobs;
+
+        jobs = job->next;
+        job->next = NULL;
+        n++;
+        if (!job->rc) {
+            if (!rc)
+                memcpy(job->change, g->change + at, job->n * sizeof *job->change);
+            at += job->n;
+            job->rc = rc;
+            job->err = *err;
+        }
+        if (job->rc && job->kept && job->rc != GBOSE__EABSENT) {
+            if (job->rc != GBOSE__EAWAY && job->rc != GBOSE__EDOUBT && ++job->tries >= MOST_TRIES) {
+                lose(service, job, err->text);
+                continue;
+            }
+            **(job->rc == GBOSE__EDOUBT ? &last_doubt : &last_again) = job;
+            *(job->rc == GBOSE__EDOUBT ? &last_doubt : &last_again) = &job->next;
+            continue;
+        }
+        if (!job->rc && job->bandit)
+            learn |= note(service, job->bandit, job->change, job->n);
+        x = finish(service, job);
+        if (x) {
+            ++*answered;
+            x->next = answers;
+            answers = x;
+        }
+    }
+    put_back(w, again);
+    if (rc && rc != GBOSE__EAWAY && rc != GBOSE__EDOUBT && n > 1)
+        w->alone = n;
+    if (*answered)
+        note_answers(w, *answered, gbose__monotonic(), began);
+    gbose__http_answer_all(answers);
+    return learn;
+}
+
+/* Write a list of jobs as one group. Returns how many exchanges were answered. */
+static size_t write_group(struct gbose__service *service, struct group *g, struct gbose__job *jobs,
+                          int housekeeping)
+{
     struct gbose__bandit **all = NULL;
-    size_t n_bandits = 0, *owner = NULL, at = 0, answered = 0;
+    size_t n_bandits = 0, *owner = NULL, own, answered = 0;
     int64_t began = gbose__monotonic();
     gbose_error err = {0};
-    int rc = GBOSE_OK, learn = 0;
+    int rc = settle(service, &err), learn = 0, follows = 0;
 
     g->n = 0;
     for (struct gbose__job *job = jobs; job; job = job->next) {
@@ -155,64 +309,36 @@ static void write_group(struct gbose__service *service, struct group *g, struct 
         if (!job->rc && add(g, job->change, job->n))
             job->rc = GBOSE_ENOMEM;
     }
-    at = g->n;
-    if (housekeeping) {
+    own = g->n;
+    for (size_t i = 0; i < own && service->store->fleet; i++)
+        follows |= is_followed(&g->change[i]);
+    if (housekeeping && !rc) {
         all = gbose__registry_all(service, &n_bandits);
         owner = malloc((n_bandits + 1) * sizeof *owner);
         if (all && owner)
             add_housekeeping(service, g, all, n_bandits, owner, gbose__now());
     }
-    if (g->n) {
-        rc = service->store->apply(service->store, g->change, g->n, &err);
-        atomic_fetch_add(&service->metrics.counter[rc ? GBOSE__N_FAILED_GROUPS : GBOSE__N_GROUPS], 1);
-        atomic_fetch_add(&service->metrics.counter[GBOSE__N_CHANGES], rc ? 0 : g->n);
-        gbose__metrics_time(service->metrics.commit_bucket, &service->metrics.commit_microseconds,
-                            gbose__monotonic() - began);
-        service->writer.failing = rc != 0;
-    }
-    for (size_t i = at; i < g->n && !rc; i++) /* there is more to drop: at the next look */
+    if (follows)
+        pthread_mutex_lock(&service->fleet.lock);
+    if (g->n && !rc)
+        rc = apply(service, g, &err);
+    for (size_t i = own; i < g->n && !rc; i++) /* there is more to drop: at the next look */
         for (size_t k = 0; k < n_bandits && g->change[i].kind == GBOSE__RETAIN; k++)
             if (all[k]->id == g->change[i].of.erase.bandit && g->change[i].of.erase.erased == MOST_DROPPED)
                 all[k]->retained = 0;
     for (size_t i = 0; i < n_bandits && owner; i++)
-        if (!rc && owner[i] != SIZE_MAX && owner[i] >= at)
-            learn |= note(all[i], &g->change[owner[i]], 1);
-    at = 0;
-    while (jobs) {
-        struct gbose__job *job = jobs;
-        struct gbose__bandit *bandit = job->bandit;
-
-        jobs = job->next;
-        if (!job->rc) {
-            memcpy(job->change, g->change + at, job->n * sizeof *job->change);
-            at += job->n;
-            job->rc = rc;
-            job->err = err;
-        }
-        if (!job->rc && bandit)
-            learn |= note(bandit, job->change, job->n);
-        if (job->hook)
-            job->hook(service, job);
-        if (job->exchange) {
-            answered++;
-            job->exchange->next = answers;
-            answers = job->exchange;
-        } else {
-            struct gbose__arena arena = job->arena; /* the job may lie in it */
-
-            gbose__arena_clear(&arena);
-        }
-        gbose__bandit_release(bandit);
-    }
-    if (answered)
-        note_answers(&service->writer, answered, gbose__monotonic(), began);
-    gbose__http_answer_all(answers);
+        if (!rc && owner[i] != SIZE_MAX && owner[i] >= own)
+            learn |= note(service, all[i], &g->change[owner[i]], 1);
+    learn |= tell(service, g, jobs, rc, &err, began, &answered);
+    if (follows)
+        pthread_mutex_unlock(&service->fleet.lock);
     for (size_t i = 0; i < n_bandits; i++)
         gbose__bandit_release(all[i]);
     free(all);
     free(owner);
     if (learn)
         gbose__trainer_wake(service);
+    return answered;
 }
 
 static void wait_for(struct gbose__writer_thread *w, int64_t microseconds)
@@ -244,24 +370,60 @@ static void gather(struct gbose__writer_thread *w)
     w->gathering = 0;
 }
 
-/* Take jobs of about MOST_CHANGES changes off the queue. */
+/* Take jobs of about MOST_CHANGES changes off the queue; or one alone, if it may be the one that is refused. Where the
+ * store fails, those who wait for an answer do not wait behind those that are kept. */
 static struct gbose__job *take(struct gbose__writer_thread *w)
 {
-    struct gbose__job *first = w->first, *job = first;
+    struct gbose__job *first = NULL, **last = &first, **at = &w->first;
+    int failing = atomic_load(&w->failing);
     size_t n = 0;
 
-    if (!first)
-        return NULL;
-    for (n = job->n; job->next && n + job->next->n <= MOST_CHANGES; n += job->n)
-        job = job->next;
-    w->first = job->next;
-    if (!w->first)
-        w->last = &w->first;
-    job->next = NULL;
-    w->queued -= n;
-    for (job = first; job; job = job->next)
+    while (*at) {
+        struct gbose__job *job = *at;
+        int fits = !n || (!w->alone && n + job->n <= MOST_CHANGES);
+
+        if (!fits && !(failing && job->exchange)) {
+            if (!failing)
+                break;
+            at = &job->next;
+            continue;
+        }
+        *at = job->next;
+        *last = job;
+        last = &job->next;
+        n += job->n;
         w->waiting -= job->exchange != NULL;
+    }
+    *last = NULL;
+    if (!w->first || failing) { /* the end of the queue may have been taken */
+        while (*at)
+            at = &(*at)->next;
+        w->last = at;
+    }
+    w->queued -= n;
+    w->alone -= w->alone > 0;
     return first;
+}
+
+/* It ends, and the store cannot be written: what was answered is lost, but not silently. */
+static void give_up(struct gbose__service *service)
+{
+    struct gbose__writer_thread *w = &service->writer;
+
+    put_back(w, w->doubtful);
+    w->doubtful = NULL;
+    while (w->first) {
+        struct gbose__job *job = w->first;
+
+        w->first = job->next;
+        if (job->kept)
+            lose(service, job, "the store cannot be written");
+        else {
+            job->rc = GBOSE__EAWAY;
+            finish(service, job);
+        }
+    }
+    w->last = &w->first;
 }
 
 static void *run(void *context)
@@ -274,6 +436,7 @@ static void *run(void *context)
     prctl(PR_SET_NAME, "gbose-writer"); /* for top -H */
     for (;;) {
         struct gbose__job *jobs;
+        size_t answered = 0;
         int64_t now;
         int stopping, look;
 
@@ -289,12 +452,16 @@ static void *run(void *context)
         look = now - looked >= TICK && atomic_load(&service->ready);
         if (look)
             looked = now;
-        if (jobs || look)
-            write_group(service, &group, jobs, look);
+        if (jobs || look || w->doubtful)
+            answered = write_group(service, &group, jobs, look);
         else if (stopping)
             break;
-        if (service->writer.failing && !jobs) { /* do not hammer a disk that is full */
-            struct timespec pause = {0, 200 * 1000000};
+        if (stopping && service->writer.failing && now > w->stop_by) {
+            give_up(service);
+            break;
+        }
+        if (service->writer.failing && !answered) { /* do not hammer a disk that is full */
+            struct timespec pause = {0, FAILING_PAUSE * 1000000};
             nanosleep(&pause, NULL);
         }
     }
@@ -323,6 +490,7 @@ void gbose__writer_stop(struct gbose__service *service)
         return;
     pthread_mutex_lock(&w->lock);
     w->stopping = 1;
+    w->stop_by = gbose__monotonic() / 1000 + LAST_TRIES;
     pthread_mutex_unlock(&w->lock);
     pthread_cond_signal(&w->wake);
     pthread_join(w->thread, NULL);

@@ -512,7 +512,11 @@ static int postgres_backup(struct gbose__store *base, const char *path, gbose_er
 static void postgres_close(struct gbose__store *base)
 {
     struct gbose__pg_store *store = (struct gbose__pg_store *)base;
+    struct gbose__pg *c = &store->keeper;
+    gbose_error ignored, *err = &ignored;
 
+    if (c->conn && atomic_load(&store->stream)) /* others need not wait until it is forgotten */
+        GBOSE__PG_WITH("DELETE FROM server WHERE token = $1::int8", NULL, store->token);
     gbose__pg_disconnect(&store->writer);
     gbose__pg_disconnect(&store->keeper);
     memset(store->secret, 0, sizeof store->secret);

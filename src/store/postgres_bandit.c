@@ -8,7 +8,9 @@
 
 static int moved_on(struct gbose__pg *c, gbose_error *err)
 {
-    return gbose__pg_query(c, "UPDATE version SET number = number + 1", NULL, NULL, err);
+    int rc = gbose__pg_query(c, "UPDATE version SET number = number + 1", NULL, NULL, err);
+
+    return rc ? rc : gbose__pg_query(c, "NOTIFY gbose", NULL, NULL, err);
 }
 
 /* Run a statement that must change a row; `otherwise` is the result of the change when it does not. */

@@ -77,6 +77,9 @@ class Server:
         self.process = None
         self.log = str(data) + ".log"
 
+    def words(self, port):
+        return ["serve", "--data", self.data, "--port", str(port), *self.options]
+
     def start(self, port=0):
         def limit():
             if self.file_limit:
@@ -86,7 +89,7 @@ class Server:
         self.errors.seek(0, os.SEEK_END)
         begin = self.errors.tell()
         self.process = subprocess.Popen(
-            [GBOSE, "serve", "--data", self.data, "--port", str(port), *self.options],
+            [GBOSE, *self.words(port)],
             stderr=self.errors,
             env={**os.environ, **(self.env or {})},
             preexec_fn=limit,

@@ -1,0 +1,545 @@
+/* One of many servers on a store that all of them share.
+ *
+ * Servers are alike and hold nothing that is not in the store. Each follows it: bandits, generations, keys and settings that
+ * others changed, and the models that a bandit's leader publishes. The leader of a bandit, whoever holds its lock,
+ * closes its events and learns them. All of this is on the trainer's thread. */
+#include "serve/fold.h"
+#include "serve/service.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/error.h"
+
+#define LOOK_EVERY 200000    /* microseconds; and at once when somebody has told us */
+#define LEAD_EVERY 500000    /* attempts to lead, and signs of life */
+#define BEAT_EVERY 1000000   /* signs of life */
+#define SHOW_EVERY 400000    /* models that are shown to others */
+#define TEND_EVERY 60000000  /* days that are made and dropped */
+#define LEASE_LASTS 60000000 /* numbers are used for so long, so that they are nearly in the order of time */
+#define MOST_REPORTED 200    /* bandits in a report */
+
+/* ---- numbers ---- */
+
+struct lease {
+    struct gbose__job job;
+    struct gbose__change change;
+};
+
+static void leased(struct gbose__service *service, struct gbose__job *job)
+{
+    struct gbose__bandit *b = job->bandit;
+    const struct gbose__lease_change *it = &job->change->of.lease;
+    struct gbose__numbers fresh = {it->first, it->first + it->n, gbose__monotonic(), it->first};
+
+    (void)service;
+    pthread_mutex_lock(&b->lock);
+    b->leasing = 0;
+    if (!job->rc && job->change->result == GBOSE__DONE && fresh.end <= GBOSE__MAX_NUMBER + 1) {
+        if (b->numbers.next == b->numbers.end || fresh.since - b->numbers.since > LEASE_LASTS)
+            b->numbers = fresh;
+        else
+            b->spare = fresh;
+    }
+    pthread_mutex_unlock(&b->lock);
+}
+
+void gbose__fleet_lease(struct gbose__service *service, struct gbose__bandit *b)
+{
+    struct gbose__arena arena = {0};
+    struct lease *l;
+    int64_t now = gbose__monotonic();
+    int few;
+
+    pthread_mutex_lock(&b->lock);
+    few = !b->leasing &&
+          ((b->numbers.end - b->numbers.next < GBOSE__LEASED / 2 && b->spare.next == b->spare.end) ||
+           (b->numbers.used != b->numbers.next && now - b->numbers.since > LEASE_LASTS));
+    b->leasing |= few;
+    if (few)
+        b->numbers.used = b->numbers.next;
+    pthread_mutex_unlock(&b->lock);
+    if (!few)
+        return;
+    l = gbose__arena_take(&arena, sizeof *l);
+    if (!l) {
+        b->leasing = 0;
+        return;
+    }
+    memset(l, 0, sizeof *l);
+    l->change = (struct gbose__change){.kind = GBOSE__LEASE_NUMBERS, .of.lease = {b->id, GBOSE__LEASED, 0}};
+    l->job.arena = arena;
+    l->job.bandit = b;
+    l->job.change = &l->change;
+    l->job.n = 1;
+    l->job.hook = leased;
+    gbose__writer_submit(service, &l->job);
+}
+
+/* ---- models ---- */
+
+struct taking {
+    struct gbose__encoder *encoder;
+    struct gbose__model *model;
+};
+
+static int take_model(void *context, const struct gbose__snapshot_row *row)
+{
+    struct taking *t = context;
+    gbose *g;
+    int rc = gbose_load(&g, row->bytes, row->size, NULL);
+
+    if (!rc) {
+        t->model = gbose__model_of(g, t->encoder, row->generation, row->learned);
+        rc = t->model ? GBOSE_OK : GBOSE_ENOMEM;
+    }
+    return rc;
+}
+
+/* Decide by the model that the leader has published; or, where it has not, by one that is made of the log. */
+static int follow_model(struct gbose__service *service, struct gbose__bandit *b, struct gbose__generation *g,
+                        gbose_error *err)
+{
+    struct gbose__trainer *t = &service->trainer;
+    struct taking taking = {g->encoder, NULL};
+    uint64_t outcomes = atomic_load(&b->outcomes);
+    gbose *learner;
+    int rc = service->store->fleet->published(service->store, b->id, g->number, take_model, &taking, err);
+
+    if (rc == GBOSE__EABSENT && !g->model) {
+        rc = gbose__fold_upto(t->view, t->desk, b->id, g, outcomes, 0, &learner, err);
+        if (!rc && !(taking.model = gbose__model_of(learner, g->encoder, g->number, outcomes)))
+            rc = gbose__no_memory(err);
+    }
+    if (!rc && taking.model) {
+        atomic_store(&g->progress, taking.model->learned);
+        gbose__trainer_publish(b, g, taking.model);
+    }
+    return rc == GBOSE__EABSENT ? GBOSE_OK : rc;
+}
+
+/* Show what the generations that learn here have learned. */
+static void show_models(struct gbose__service *service, struct gbose__bandit *b)
+{
+    int64_t now = gbose__monotonic();
+
+    /* Only this thread frees generations, and new ones come at the head. */
+    pthread_mutex_lock(&b->lock);
+    for (struct gbose__generation *g = b->generations, *next; g; g = next) {
+        struct gbose__snapshot_row row = {.bandit = b->id, .generation = g->number, .learned = g->learned};
+        gbose_error err;
+        void *bytes;
+
+        next = g->next;
+        if (g->dropped || !g->learning || g->shown == g->learned + 1 || now - g->shown_at < SHOW_EVERY)
+            continue;
+        pthread_mutex_unlock(&b->lock);
+        bytes = gbose__model_save(g->learning, &row.size);
+        row.bytes = bytes;
+        if (bytes && !service->store->fleet->publish(service->store, &row, &err))
+            g->shown = row.learned + 1;
+        g->shown_at = now;
+        free(bytes);
+        pthread_mutex_lock(&b->lock);
+    }
+    pthread_mutex_unlock(&b->lock);
+}
+
+/* ---- following the store ---- */
+
+struct following {
+    struct gbose__service *service;
+    struct gbose__bandit **all; /* by id */
+    size_t n;
+    struct gbose__bandit *bandit;
+    uint32_t active;
+    uint32_t seen[GBOSE__KEPT_GENERATIONS * 4];
+    size_t n_seen;
+    unsigned char *there; /* of each of all */
+    gbose_error *err;
+};
+
+static int by_id(const void *a, const void *b)
+{
+    uint32_t x = (*(struct gbose__bandit *const *)a)->id, y = (*(struct gbose__bandit *const *)b)->id;
+
+    return (x > y) - (x < y);
+}
+
+static struct gbose__bandit **find(struct following *f, uint32_t id)
+{
+    size_t lo = 0, hi = f->n;
+
+    while (lo < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+
+        if (f->all[middle]->id < id)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo < f->n && f->all[lo]->id == id ? &f->all[lo] : NULL;
+}
+
+static int follow_generation(void *context, const struct gbose__generation_row *row)
+{
+    struct following *f = context;
+    struct gbose__bandit *b = f->bandit;
+    struct gbose__generation *g, *fresh = NULL;
+
+    if (f->n_seen < sizeof f->seen / sizeof *f->seen)
+        f->seen[f->n_seen++] = row->number;
+    pthread_mutex_lock(&b->lock);
+    g = gbose__generation_find(b, row->number);
+    pthread_mutex_unlock(&b->lock);
+    if (!g && !(fresh = gbose__generation_new(row, f->err)))
+        return f->err->code ? f->err->code : GBOSE_ENOMEM;
+    pthread_mutex_lock(&b->lock);
+    if (fresh) {
+        fresh->next = b->generations;
+        b->generations = fresh;
+        if (b->next_generation <= fresh->number)
+            b->next_generation = fresh->number + 1;
+    } else {
+        if (row->ready)
+            atomic_store(&g->ready, 1);
+        if (atomic_load(&g->wanted) != 2)
+            atomic_store(&g->wanted, row->wanted);
+    }
+    pthread_mutex_unlock(&b->lock);
+    return 0;
+}
+
+/* Generations that others have dropped; and the one that decides, when it can. */
+static int follow_active(struct following *f)
+{
+    struct gbose__bandit *b = f->bandit;
+    struct gbose__generation *active;
+    int rc = GBOSE_OK;
+
+    pthread_mutex_lock(&b->lock);
+    for (struct gbose__generation *g = b->generations; g; g = g->next) {
+        int there = f->n_seen == sizeof f->seen / sizeof *f->seen;
+
+        for (size_t i = 0; i < f->n_seen; i++)
+            there |= f->seen[i] == g->number;
+        if (!there)
+            g->dropped = 1;
+    }
+    active = b->active->number == f->active ? NULL : gbose__generation_find(b, f->active);
+    pthread_mutex_unlock(&b->lock);
+    if (!active || !atomic_load(&active->ready))
+        return GBOSE_OK;
+    if (!active->model)
+        rc = follow_model(f->service, b, active, f->err);
+    if (!rc && active->model) {
+        pthread_mutex_lock(&b->lock);
+        b->active = active;
+        pthread_mutex_unlock(&b->lock);
+    }
+    return rc;
+}
+
+/* A bandit that another server has made. */
+static int follow_new(struct following *f, const struct gbose__bandit_row *row)
+{
+    struct gbose__bandit *b, *old = gbose__registry_find(f->service, row->name);
+    int rc;
+
+    if (old && old->id != row->id && !atomic_load(&old->gone))
+        gbose__registry_remove(f->service, old); /* it was dropped and made again */
+    else if (old) {
+        gbose__bandit_release(old);
+        return GBOSE_OK;
+    }
+    gbose__bandit_release(old);
+    rc = gbose__bandit_load(&b, f->service->trainer.view, row, f->err);
+    if (rc)
+        return rc;
+    rc = follow_model(f->service, b, b->active, f->err);
+    if (rc || gbose__registry_add(f->service, b)) {
+        gbose__bandit_release(b);
+        return rc;
+    }
+    gbose__fleet_lease(f->service, b);
+    return GBOSE_OK;
+}
+
+static int follow_bandit(void *context, const struct gbose__bandit_row *row)
+{
+    struct following *f = context;
+    struct gbose__view *view = f->service->trainer.view;
+    struct gbose__bandit **at = find(f, row->id);
+    struct gbose__settings settings = gbose__settings_default;
+    int rc;
+
+    if (!at)
+        return follow_new(f, row);
+    f->there[at - f->all] = 1;
+    f->bandit = *at;
+    f->active = row->active;
+    f->n_seen = 0;
+    rc = gbose__bandit_settings(&settings, row->settings, row->name, f->err);
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&f->bandit->lock);
+    f->bandit->settings = settings;
+    pthread_mutex_unlock(&f->bandit->lock);
+    rc = view->generations(view, row->id, follow_generation, f, f->err);
+    return rc ? rc : follow_active(f);
+}
+
+/* Bandits, generations and keys have changed. */
+static int follow_all(struct following *f)
+{
+    struct gbose__view *view = f->service->trainer.view;
+    int rc;
+
+    pthread_mutex_lock(&f->service->fleet.lock);
+    f->there = calloc(f->n + 1, 1);
+    rc = f->there ? view->bandits(view, follow_bandit, f, f->err) : gbose__no_memory(f->err);
+    for (size_t i = 0; i < f->n && !rc; i++)
+        if (!f->there[i] && !atomic_load(&f->all[i]->gone))
+            gbose__registry_remove(f->service, f->all[i]);
+    free(f->there);
+    pthread_mutex_unlock(&f->service->fleet.lock);
+    return rc ? rc : gbose__keys_load(f->service, view, f->err);
+}
+
+static int take_news(void *context, const struct gbose__news_row *row)
+{
+    struct following *f = context;
+    struct gbose__bandit **at = find(f, row->bandit);
+    struct gbose__generation *g;
+    int follows;
+
+    if (!at)
+        return 0;
+    if (atomic_load(&(*at)->outcomes) < row->outcomes)
+        atomic_store(&(*at)->outcomes, row->outcomes);
+    if (atomic_load(&(*at)->leads))
+        atomic_store(&(*at)->due, row->due);
+    if (!row->generation)
+        return 0;
+    pthread_mutex_lock(&(*at)->lock);
+    g = gbose__generation_find(*at, row->generation);
+    follows = g && !g->learning && (!g->model || g->model->learned < row->learned);
+    pthread_mutex_unlock(&(*at)->lock);
+    if (follows)
+        follow_model(f->service, *at, g, f->err);
+    return 0;
+}
+
+static void look(struct gbose__service *service)
+{
+    struct gbose__fleet_state *s = &service->fleet;
+    gbose_error err = {0};
+    struct following f = {.service = service, .err = &err};
+    uint64_t version = s->version;
+
+    f.all = gbose__registry_all(service, &f.n);
+    if (f.all && f.n)
+        qsort(f.all, f.n, sizeof(struct gbose__bandit *), by_id);
+    if (f.all && !service->store->fleet->news(service->store, &version, take_news, &f, &err) &&
+        version != s->version && !follow_all(&f))
+        s->version = version;
+    for (size_t i = 0; i < f.n; i++)
+        gbose__bandit_release(f.all[i]);
+    free(f.all);
+}
+
+/* ---- signs of life ---- */
+
+/* What this server says of itself, for people: {"port", "bandits": [...]}. */
+static void write_report(struct gbose__service *service, struct gbose__text *out, struct gbose__bandit **all,
+                         size_t n)
+{
+    gbose__text_format(out, "{\"port\": %d, \"reachable\": %s, \"bandits\": [",
+                       atomic_load(&service->ready) ? gbose__service_port(service) : 0,
+                       atomic_load(&service->writer.failing) ? "false" : "true");
+    for (size_t i = 0; i < n && i < MOST_REPORTED; i++) {
+        struct gbose__model *model = gbose__bandit_model(all[i], NULL);
+        uint64_t of = atomic_load(&all[i]->outcomes);
+
+        gbose__text_format(out,
+                           "%s{\"bandit\": \"%s\", \"generation\": %" PRIu32 ", \"learned\": %" PRIu64
+                           ", \"behind\": %" PRIu64 ", \"leads\": %s}",
+                           i ? ", " : "", all[i]->name, model->generation, model->learned,
+                           of > model->learned ? of - model->learned : 0,
+                           atomic_load(&all[i]->leads) ? "true" : "false");
+        gbose__model_release(model);
+    }
+    gbose__text_add(out, "]}");
+}
+
+static int beat(struct gbose__service *service, gbose_error *err)
+{
+    struct gbose__fleet_state *s = &service->fleet;
+    struct gbose__text report = {0};
+    size_t n;
+    struct gbose__bandit **all = gbose__registry_all(service, &n);
+    int rc = GBOSE_OK;
+
+    write_report(service, &report, all, atomic_load(&service->ready) ? n : 0);
+    if (!report.bad)
+        rc = service->store->fleet->beat(service->store, s->name, report.at, &s->stream, err);
+    gbose__text_clear(&report);
+    for (size_t i = 0; i < n; i++)
+        gbose__bandit_release(all[i]);
+    free(all);
+    return rc;
+}
+
+static void lead(struct gbose__service *service, struct gbose__bandit *b)
+{
+    gbose_error err;
+    int leads = 0;
+
+    if (service->store->fleet->lead(service->store, b->id, &leads, &err))
+        leads = 0;
+    atomic_store(&b->leads, leads);
+}
+
+void gbose__fleet_turn(struct gbose__service *service)
+{
+    const struct gbose__fleet *fleet = service->store->fleet;
+    struct gbose__fleet_state *s = &service->fleet;
+    int64_t now = gbose__monotonic();
+    struct gbose__bandit **all;
+    gbose_error err;
+    size_t n;
+    int leads;
+
+    if (!fleet)
+        return;
+    if (fleet->told(service->store) || service->trainer.woken || now - s->news > LOOK_EVERY) {
+        s->news = now;
+        look(service);
+    }
+    if (now - s->beat > BEAT_EVERY) {
+        s->beat = now;
+        beat(service, &err);
+    }
+    leads = now - s->led > LEAD_EVERY;
+    if (leads)
+        s->led = now;
+    all = gbose__registry_all(service, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (leads)
+            lead(service, all[i]);
+        if (atomic_load(&all[i]->leads))
+            show_models(service, all[i]);
+        gbose__fleet_lease(service, all[i]);
+        gbose__bandit_release(all[i]);
+    }
+    free(all);
+    if (now - s->tended > TEND_EVERY) {
+        s->tended = now;
+        fleet->tend(service->store, &err);
+    }
+}
+
+/* ---- starting ---- */
+
+/* Numbers for all bandits, before anything else is written. */
+static int lease_all(struct gbose__service *service, struct gbose__bandit **all, size_t n, gbose_error *err)
+{
+    struct gbose__change *changes = calloc(n + 1, sizeof *changes);
+    int rc = changes ? GBOSE_OK : gbose__no_memory(err);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        changes[i] =
+            (struct gbose__change){.kind = GBOSE__LEASE_NUMBERS, .of.lease = {all[i]->id, GBOSE__LEASED, 0}};
+    if (!rc && n)
+        rc = service->store->apply(service->store, changes, n, err);
+    for (size_t i = 0; i < n && !rc; i++)
+        all[i]->numbers =
+            (struct gbose__numbers){changes[i].of.lease.first, changes[i].of.lease.first + GBOSE__LEASED,
+                                    gbose__monotonic(), changes[i].of.lease.first};
+    free(changes);
+    return rc;
+}
+
+int gbose__fleet_start(struct gbose__service *service, gbose_error *err)
+{
+    struct gbose__fleet_state *s = &service->fleet;
+    struct gbose__bandit **all;
+    char host[80] = "server";
+    size_t n;
+    int rc;
+
+    if (!service->store->fleet)
+        return GBOSE_OK;
+    gethostname(host, sizeof host - 1);
+    snprintf(s->name, sizeof s->name, "%s:%ld", host, (long)getpid());
+    rc = beat(service, err);
+    if (!rc)
+        rc = service->store->fleet->tend(service->store, err);
+    s->tended = gbose__monotonic();
+    all = gbose__registry_all(service, &n);
+    if (!rc)
+        rc = lease_all(service, all, n, err);
+    for (size_t i = 0; i < n; i++) {
+        if (!rc)
+            lead(service, all[i]);
+        gbose__bandit_release(all[i]);
+    }
+    free(all);
+    return rc;
+}
+
+int gbose__fleet_follow(struct gbose__service *service, struct gbose__bandit *b, gbose_error *err)
+{
+    return follow_model(service, b, b->active, err);
+}
+
+/* ---- GET /v1/servers ---- */
+
+static int write_server(void *context, const struct gbose__server_row *row)
+{
+    struct gbose__text *out = context;
+
+    gbose__text_format(out,
+                       "%s{\"stream\": %" PRIu32 ", \"name\": ", out->at[out->size - 1] == '[' ? "" : ",\n ",
+                       row->stream);
+    gbose__text_quoted(out, row->name);
+    gbose__text_add(out, ", \"started\": ");
+    gbose__text_time(out, row->started);
+    gbose__text_format(out, ", \"silent_ms\": %" PRId64 ", \"report\": %s}",
+                       row->silent < 0 ? 0 : row->silent, row->report);
+    return 0;
+}
+
+void gbose__route_servers(struct gbose__exchange *x, const struct gbose__route_args *args)
+{
+    struct gbose__service *service = x->service;
+    struct gbose__desk *desk = x->own;
+    struct gbose__text report = {0};
+    gbose_error err;
+    size_t n;
+
+    (void)args;
+    x->status = 200;
+    gbose__text_add(&x->out, "{\"servers\": [");
+    if (desk->view->servers) {
+        if (desk->view->servers(desk->view, write_server, &x->out, &err)) {
+            gbose__answer_error(x, 503, "storage", "", "%s", err.text);
+            return;
+        }
+    } else {
+        struct gbose__bandit **all = gbose__registry_all(service, &n);
+        struct gbose__server_row row = {.stream = 0, .name = "this server", .started = service->started};
+
+        write_report(service, &report, all, n);
+        row.report = report.bad ? "null" : report.at;
+        write_server(&x->out, &row);
+        gbose__text_clear(&report);
+        for (size_t i = 0; i < n; i++)
+            gbose__bandit_release(all[i]);
+        free(all);
+    }
+    gbose__text_add(&x->out, "]}\n");
+}

@@ -1,0 +1,440 @@
+"""Many servers on one PostgreSQL work as one, whatever dies: servers killed with -9, the trainer in the middle of a snapshot,
+the database, the network between them. Nothing acknowledged is lost, and each event is learned once."""
+
+import json
+import os
+import random
+import signal
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from server import Client, Refused, Server, gbose, until
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+from postgres import NotInstalled, Postgres  # noqa: E402
+
+FAULTS = 100 if os.environ.get("GBOSE_FULL") else 10
+CONNECTIONS = 16
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    try:
+        with Postgres() as it:
+            yield it
+    except NotInstalled as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def database(postgres):
+    if postgres.process.poll() is not None:
+        postgres.start()
+    postgres.sql("SET client_min_messages = error; DROP SCHEMA IF EXISTS gbose CASCADE")
+    return postgres
+
+
+class Proxy:
+    """A network between a server and the database, that can be cut (connections break) or swallow everything (they do not)."""
+
+    def __init__(self, port):
+        self.target, self.mode, self.pairs = port, "open", []
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = self.listener.getsockname()[1]
+        self.closed = False
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while not self.closed:
+            try:
+                inner, _ = self.listener.accept()
+            except OSError:
+                return
+            if self.mode == "cut":
+                inner.close()
+                continue
+            try:
+                outer = socket.create_connection(("127.0.0.1", self.target), timeout=5)
+            except OSError:
+                inner.close()
+                continue
+            for one in (inner, outer):
+                one.settimeout(None)
+                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.pairs.append((inner, outer))
+            for a, b in ((inner, outer), (outer, inner)):
+                threading.Thread(target=self.pump, args=(a, b), daemon=True).start()
+
+    def pump(self, a, b):
+        try:
+            while data := a.recv(1 << 16):
+                while self.mode == "swallow":
+                    time.sleep(0.02)
+                b.sendall(data)
+        except OSError:
+            pass
+        for one in (a, b):
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def cut(self):
+        self.mode = "cut"
+        for pair in self.pairs:
+            for one in pair:
+                try:
+                    one.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+        self.pairs.clear()
+
+    def close(self):
+        self.closed = True
+        self.cut()
+        self.listener.close()
+
+
+class FleetServer(Server):
+    """A server on the database, through a proxy of its own."""
+
+    def __init__(self, database, path, *options, env=None):
+        self.proxy = Proxy(database.port)
+        self.url = database.url.replace(str(database.port), str(self.proxy.port))
+        super().__init__(path, "--threads", "1", *options, env={"GBOSE_STORE_PATIENCE": "1500", **(env or {})})
+
+    def words(self, port):
+        return ["serve", "--store", self.url, "--port", str(port), *self.options]
+
+
+@pytest.fixture
+def fleet(database, tmp_path):
+    servers = []
+
+    def start(n, *options, **more):
+        for i in range(n):
+            servers.append(FleetServer(database, tmp_path / f"server{len(servers)}", *options, **more).start())
+        return servers
+
+    yield start
+    for server in servers:
+        if server.process and server.process.poll() is None:
+            server.kill()
+        server.proxy.close()
+
+
+def everywhere(servers, path, good, seconds=10):
+    for server in servers:
+        until(lambda: server.client().raw("GET", path), lambda answer: answer[0] == 200 and good(json.loads(answer[1])), seconds)
+
+
+# ---- one thing at a time -----------------------------------------------------------------------------------------------
+
+
+def test_servers_follow_each_other(fleet):
+    servers = fleet(3)
+    a, b, c = (server.client() for server in servers)
+    a.put("/v1/bandits/b", {"dim": 2, "wait": "10m"})
+    everywhere(servers, "/v1/bandits/b", lambda shown: True, 2)
+    # A reward may come to another server than the one that decided.
+    for i in range(40):
+        got = (a, b, c)[i % 3].post("/v1/bandits/b/decide", {"contexts": [[1, i % 2], [0, 1]]})
+        assert (a, b, c)[(i + 1) % 3].post("/v1/bandits/b/rewards", {"event": got["event"], "reward": i / 7, "final": True})["closed"]
+    began = time.monotonic()
+    everywhere(servers, "/v1/bandits/b", lambda shown: shown["learned"] == 40, 5)
+    assert time.monotonic() - began < 2, "new models reach all servers within two seconds"
+    for event in b.get("/v1/bandits/b/events?last=40")["events"]:
+        again = c.get(f"/v1/bandits/b/events/{event['id']}?recompute=1")["recomputed"]
+        assert again["possible"] and again["same"]
+    # Settings, generations and keys are followed too.
+    b.put("/v1/bandits/b", {"cap": 0.75})
+    everywhere(servers, "/v1/bandits/b", lambda shown: shown["cap"] == 0.75, 2)
+    c.post("/v1/bandits/b/generations", {"spec": "lin-ts", "activate": True})
+    everywhere(servers, "/v1/bandits/b", lambda shown: shown["model"] == 2 and shown["spec"].startswith("lin-ts"), 5)
+    a.raw("PUT", "/v1/bandits/b/generations/1/active")
+    everywhere(servers, "/v1/bandits/b", lambda shown: shown["model"] == 1, 5)
+    listed = b.get("/v1/servers")["servers"]
+    assert [server["stream"] for server in listed] == [1, 2, 3]
+    assert sum(of["leads"] for server in listed for of in server["report"]["bandits"]) == 1
+    metrics = c.raw("GET", "/metrics")[1].decode()
+    for line in ('gbose_model_behind{bandit="b"}', "gbose_store_reachable 1", 'gbose_server_learned{stream="1"', "gbose_stream 3"):
+        assert line in metrics
+    a.delete("/v1/bandits/b")
+    for server in servers:
+        until(lambda: server.client().raw("GET", "/v1/bandits/b")[0], lambda status: status == 404, 3)
+    assert "changed" not in [server.stop() for server in servers]
+
+
+def test_one_event_id_at_two_servers_is_one_decision(fleet, database):
+    servers = fleet(2)
+    servers[0].client().put("/v1/bandits/b", {"dim": 2, "wait": "10m"})
+    everywhere(servers, "/v1/bandits/b", lambda shown: True)
+    answers = [{}, {}]
+
+    def ask(i):
+        api = servers[i].client()
+        for n in range(100):
+            answers[i][n] = api.post("/v1/bandits/b/decide", {"contexts": [[1, n], [n, 1]], "event": f"order-{n}"})
+
+    threads = [threading.Thread(target=ask, args=(i,)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers[0] == answers[1] and len(answers[0]) == 100
+    assert database.sql("SELECT count(*) FROM gbose.event") == "100"
+    with pytest.raises(Refused) as caught:
+        servers[1].client().post("/v1/bandits/b/decide", {"contexts": [[1, 0]], "event": "order-1"})
+    assert caught.value.status == 409
+
+
+def test_the_trainer_moves(fleet):
+    servers = fleet(2)
+    servers[0].client().put("/v1/bandits/b", {"dim": 2, "wait": "10m"})
+    everywhere(servers, "/v1/bandits/b", lambda shown: True)
+
+    def leader():
+        listed = {server["report"]["port"]: server for server in servers[1].client().get("/v1/servers")["servers"]}
+        return [port for port, server in listed.items() if any(of["leads"] for of in server["report"]["bandits"])]
+
+    (port,) = until(leader, lambda ports: len(ports) == 1)
+    first, second = sorted(servers, key=lambda server: server.port != port)
+    first.kill()
+    api, began = second.client(), time.monotonic()
+    got = api.post("/v1/bandits/b/decide", {"contexts": [[1, 2], [2, 1]]})
+    api.post("/v1/bandits/b/rewards", {"event": got["event"], "reward": 1, "final": True})
+    until(lambda: api.get("/v1/bandits/b"), lambda shown: shown["learned"] == 1, 5)
+    print(f"the trainer moved in {time.monotonic() - began:.1f} s")
+    # And it moves when the server that trains is cut off without a word.
+    first.start()
+    everywhere([first], "/v1/bandits/b", lambda shown: shown["learned"] == 1)
+    second.proxy.mode = "swallow"
+    api, began = first.client(), time.monotonic()
+    got = api.post("/v1/bandits/b/decide", {"contexts": [[1, 2], [2, 1]]})
+    api.post("/v1/bandits/b/rewards", {"event": got["event"], "reward": 1, "final": True})
+    until(lambda: api.get("/v1/bandits/b"), lambda shown: shown["learned"] == 2, 15)
+    print(f"the trainer moved in {time.monotonic() - began:.1f} s when it was cut off")
+
+
+def test_without_the_database(fleet, database):
+    (server,) = fleet(1)
+    api = server.client()
+    api.put("/v1/bandits/full", {"dim": 2, "wait": "10m"})
+    api.put("/v1/bandits/relaxed", {"dim": 2, "wait": "10m", "durability": "relaxed"})
+    database.stop(signal.SIGQUIT)
+    body = json.dumps({"contexts": [[1, 2], [2, 1]]})
+    until(lambda: api.raw("POST", "/v1/bandits/full/decide", body), lambda answer: answer[0] == 503)
+    status, data, headers = api.raw("POST", "/v1/bandits/full/decide", body)
+    assert status == 503 and headers["Retry-After"] == "1" and json.loads(data)["error"]["code"] == "storage"
+    decided = {}
+    for _ in range(300):
+        status, data, headers = api.raw("POST", "/v1/bandits/relaxed/decide", body)
+        assert status == 200 and headers["Gbose-Store"] == "away"
+        answer = json.loads(data)
+        assert answer["durable"] is False
+        decided[answer["event"]] = answer["arm"]
+    assert api.raw("GET", "/readyz")[0] == 503
+    status, data, _ = api.raw("GET", "/readyz?relaxed")
+    assert status == 200 and json.loads(data)["buffered"] == 300
+    metrics = api.raw("GET", "/metrics")[1].decode()
+    assert "gbose_store_reachable 0" in metrics and "gbose_buffered_changes 300" in metrics
+    # The buffer has a bound, and is then honest.
+    many = json.dumps([{"contexts": [[1, 2], [2, 1]]}] * 1000)
+    kept = 0
+    for _ in range(20):
+        status, data, _ = api.raw("POST", "/v1/bandits/relaxed/decide", many)
+        if status != 200:
+            break
+        decided.update((answer["event"], answer["arm"]) for answer in json.loads(data))
+        kept += 1000
+    assert status == 503 and 5000 <= kept <= 16000
+    database.start()
+    until(lambda: api.raw("GET", "/readyz")[0], lambda status: status == 200)
+    until(lambda: api.get("/v1/bandits/relaxed")["counts"]["events"], lambda events: events == len(decided))
+    log = {line["id"]: line["arm"] for line in map(json.loads, api.raw("GET", "/v1/bandits/relaxed/log")[1].splitlines())}
+    assert log == decided
+    assert "gbose_lost_total 0" in api.raw("GET", "/metrics")[1].decode()
+    # What cannot be stored in the end is said.
+    database.stop(signal.SIGQUIT)
+    until(lambda: api.raw("POST", "/v1/bandits/full/decide", body)[0], lambda status: status == 503)
+    assert api.raw("POST", "/v1/bandits/relaxed/decide", body)[0] == 200
+    assert server.stop() == 0
+    assert "LOST 1 decisions of bandit 'relaxed'" in Path(server.log).read_text()
+    database.start()
+
+
+def test_a_password_is_not_seen(database, tmp_path):
+    server = FleetServer(database, tmp_path / "server")
+    server.url = server.url.replace("gbose@", "gbose:s3cret@")
+    server.start()
+    assert "s3cret" not in Path(f"/proc/{server.process.pid}/cmdline").read_text()
+    assert server.client().put("/v1/bandits/b", {"dim": 2})
+    assert server.stop() == 0
+    assert "s3cret" not in Path(server.log).read_text()
+    server.proxy.close()
+
+
+# ---- everything at once ------------------------------------------------------------------------------------------------
+
+
+class Driver(threading.Thread):
+    """Decides and rewards at any server, and remembers what was acknowledged."""
+
+    def __init__(self, servers, seed):
+        super().__init__(daemon=True)
+        self.servers, self.rng = servers, random.Random(seed)
+        self.decided, self.rewarded, self.asked = {}, {}, {}
+        self.refused = self.broken = 0
+        self.stopping, self.unexpected = False, None
+        self.apis = {}
+
+    def api(self):
+        server = self.rng.choice(self.servers)
+        if server.port not in self.apis:
+            self.apis[server.port] = Client(server.port, timeout=15)
+        return self.apis[server.port]
+
+    def turn(self):
+        rng = self.rng
+        body = {"contexts": [[rng.gauss(0, 1) for _ in range(3)] for _ in range(3)]}
+        if rng.random() < 0.4:
+            body["event"] = f"mine-{rng.random()}"
+            self.asked[body["event"]] = body
+        elif self.asked and rng.random() < 0.2:  # ask again, perhaps elsewhere, perhaps after an error
+            body = self.asked[rng.choice(list(self.asked))]
+        got = self.api().post("/v1/bandits/b/decide", body)
+        name, answer = got["event"], (got["arm"], got["pmf"])
+        if self.decided.setdefault(name, answer) != answer:
+            self.unexpected = f"{name} was decided twice: {self.decided[name]} and {answer}"
+        if name not in self.rewarded and rng.random() < 0.7:
+            value = rng.gauss(0, 1)
+            final = rng.random() < 0.8
+            for _ in range(3):  # a reward may be sent again: it counts once
+                try:
+                    self.api().post("/v1/bandits/b/rewards", {"event": name, "reward": value, "final": final})
+                    self.rewarded[name] = value
+                    return
+                except Refused as refused:
+                    if refused.status == 409:  # of an attempt that was not acknowledged, with another value
+                        return
+                    if refused.status != 503:
+                        raise
+                    self.refused += 1
+                    time.sleep(0.05)
+
+    def run(self):
+        while not self.stopping and not self.unexpected:
+            try:
+                self.turn()
+            except Refused as refused:
+                self.refused += 1
+                if refused.status != 503:
+                    self.unexpected = refused
+                time.sleep(0.02)
+            except Exception as error:
+                if not isinstance(error, OSError) and "http.client" not in type(error).__module__:
+                    self.unexpected = error
+                self.broken += 1
+                time.sleep(0.02)
+
+
+def fault(kind, servers, database, rng):
+    """Something breaks, and is mended."""
+    server = rng.choice(servers)
+    if kind == "kill":
+        server.kill()
+        time.sleep(rng.uniform(0, 0.3))
+        server.start(server.port)
+    elif kind == "kill the trainer":  # often in the middle of writing a snapshot or publishing a model
+        found = server
+        try:
+            for one in servers[0].client(timeout=5).get("/v1/servers")["servers"]:
+                if any(of["leads"] for of in one["report"]["bandits"]):
+                    found = next((s for s in servers if s.port == one["report"]["port"]), server)
+        except (OSError, Refused):
+            pass
+        found.kill()
+        found.start(found.port)
+    elif kind == "restart the database":
+        database.stop(signal.SIGQUIT)
+        time.sleep(rng.uniform(0, 0.3))
+        database.start()
+    elif kind == "cut":
+        server.proxy.cut()
+        time.sleep(rng.uniform(0.05, 0.6))
+        server.proxy.mode = "open"
+    elif kind == "swallow":
+        server.proxy.mode = "swallow"
+        time.sleep(rng.uniform(0.3, 2.5))
+        if rng.random() < 0.5:
+            server.proxy.cut()
+        server.proxy.mode = "open"
+
+
+def check(servers, decided, rewarded):
+    """Everything that was acknowledged is there, once; and all servers come to know all of it."""
+    api = servers[0].client(timeout=60)
+    lines = [json.loads(line) for line in api.raw("GET", "/v1/bandits/b/log")[1].splitlines()]
+    log = {line["id"]: line for line in lines}
+    assert len(log) == len(lines), "an event is there twice"
+    assert len({line["n"] for line in lines}) == len(lines), "a number was used twice"
+    for event, (arm, pmf) in decided.items():
+        assert event in log, f"acknowledged decision {event} is lost"
+        assert (log[event]["arm"], log[event]["pmf"]) == (arm, pmf)
+    for event, value in rewarded.items():
+        line = log[event]
+        if line["why"] is None:
+            assert value in [r["reward"] for r in api.get(f"/v1/bandits/b/events/{event}")["rewards"]], f"reward of {event} is lost"
+        else:
+            assert line["r"] == value and line["why"] == "reward", f"reward of {event} is lost: {line}"
+    closed = sum(line["why"] is not None for line in lines)
+    for server in servers:
+        shown = until(lambda: server.client().get("/v1/bandits/b"), lambda b: b["learned"] == b["counts"]["outcomes"] >= closed, 20)
+    assert shown["counts"]["events"] == len(lines)
+    assert shown["counts"]["pending"] == len(lines) - shown["counts"]["outcomes"]
+    return shown["counts"]
+
+
+def test_everything_dies(fleet, database):
+    rng = random.Random(11)
+    servers = fleet(3)
+    servers[0].client().put("/v1/bandits/b", {"spec": "gbose-auto", "dim": 3, "wait": "10m"})
+    everywhere(servers, "/v1/bandits/b", lambda shown: True)
+    drivers = [Driver(servers, 100 + i) for i in range(CONNECTIONS)]
+    for driver in drivers:
+        driver.start()
+    kinds = ["kill", "restart the database", "cut", "kill the trainer", "swallow"]
+    for i in range(FAULTS):
+        time.sleep(rng.uniform(0.1, 0.7))
+        fault(kinds[i % len(kinds)], servers, database, rng)
+        assert not any(driver.unexpected for driver in drivers), [driver.unexpected for driver in drivers if driver.unexpected]
+        if i % 20 == 19:  # a new generation learns the whole log meanwhile
+            try:
+                servers[0].client().post("/v1/bandits/b/generations", {"spec": rng.choice(["gbose", "gbose-auto"]), "activate": True})
+            except (Refused, OSError):
+                pass
+    time.sleep(0.5)
+    decided, rewarded = {}, {}
+    for driver in drivers:
+        driver.stopping = True
+    for driver in drivers:
+        driver.join(60)
+        assert driver.unexpected is None, driver.unexpected
+        assert not set(driver.decided) & set(decided)
+        decided.update(driver.decided)
+        rewarded.update(driver.rewarded)
+    for server in servers:
+        until(lambda: server.client().raw("GET", "/readyz")[0], lambda status: status == 200, 20)
+    counts = check(servers, decided, rewarded)
+    said = gbose("rebuild", database.url)
+    assert "published after" in said and said.count("the same bytes") == len(said.splitlines()), said
+    gbose("store", "check", database.url)
+    assert counts["outcomes"] > 20 * FAULTS
+    refused, broken = sum(d.refused for d in drivers), sum(d.broken for d in drivers)
+    print(f"{FAULTS} faults, {counts['events']} events, {len(decided)} acknowledged, {len(rewarded)} rewards, {refused} refused, {broken} broken")
+    for server in servers:
+        assert server.stop() == 0
