@@ -196,7 +196,7 @@ void gbose__bandit_make(struct gbose__exchange *x, const char *name, const struc
         .kind = GBOSE__ADD_GENERATION, .chained = 1, .of.generation = gbose__generation_row(generation, 0)};
     p->change[2] =
         (struct gbose__change){.kind = GBOSE__LEASE_NUMBERS, .chained = 1, .of.lease = {.n = GBOSE__LEASED}};
-    p->job.n = x->service && ((struct gbose__service *)x->service)->store->fleet ? 3 : 2;
+    p->job.n = ((struct gbose__service *)x->service)->store->fleet ? 3 : 2;
     p->job.hook = made;
     submit(x, p, finish);
 }
