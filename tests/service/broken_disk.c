@@ -1,35 +1,50 @@
-/* A disk that fails now and then: loaded in front of the C library (LD_PRELOAD) of a real server. Each
- * write or sync of a file of the store fails with the probability that the file named by GBOSE_BROKEN_DISK
- * says, read anew each time: the test switches it. */
+/* A disk that fails now and then: loaded in front of the C library (LD_PRELOAD) of a real server. The file
+ * named by GBOSE_BROKEN_DISK says with which probability each write or sync of a file of the store fails, with
+ * which probability there is no space for a write, and with which probability the process is killed in the
+ * middle of it. It is read anew each time: the test switches it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-static int breaks(int fd)
+__attribute__((constructor)) static void begin(void)
+{
+    srand48(time(NULL) ^ getpid());
+}
+
+enum { FINE, FAILS, FULL, DIES };
+
+static int fate(int fd, int writes)
 {
     char link[64], path[4096];
-    double p = 0;
+    double fails = 0, full = 0, dies = 0, u;
     ssize_t n;
     FILE *f;
 
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     n = readlink(link, path, sizeof path - 1);
     if (n < 0)
-        return 0;
+        return FINE;
     path[n] = 0;
     if (!strstr(path, "gbose.sqlite3"))
-        return 0;
+        return FINE;
     f = fopen(getenv("GBOSE_BROKEN_DISK"), "r");
     if (!f)
-        return 0;
-    if (fscanf(f, "%lf", &p) != 1)
-        p = 0;
+        return FINE;
+    if (fscanf(f, "%lf %lf %lf", &fails, &full, &dies) < 1)
+        fails = 0;
     fclose(f);
-    return drand48() < p;
+    u = drand48();
+    if (u < fails)
+        return FAILS;
+    if (writes && drand48() < full)
+        return FULL;
+    return drand48() < dies ? DIES : FINE;
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at)
@@ -38,9 +53,16 @@ ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at)
 
     if (!real)
         real = (ssize_t(*)(int, const void *, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
-    if (breaks(fd)) {
-        errno = drand48() < 0.5 ? EIO : ENOSPC;
+    switch (fate(fd, 1)) {
+    case FAILS:
+        errno = EIO;
         return -1;
+    case FULL:
+        errno = ENOSPC;
+        return -1;
+    case DIES: /* with a part of it written */
+        real(fd, bytes, (size_t)(drand48() * (double)n), at);
+        raise(SIGKILL);
     }
     return real(fd, bytes, n, at);
 }
@@ -51,9 +73,12 @@ int fdatasync(int fd)
 
     if (!real)
         real = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
-    if (breaks(fd)) {
+    switch (fate(fd, 0)) {
+    case FAILS:
         errno = EIO;
         return -1;
+    case DIES:
+        raise(SIGKILL);
     }
     return real(fd);
 }
@@ -64,9 +89,12 @@ int fsync(int fd)
 
     if (!real)
         real = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
-    if (breaks(fd)) {
+    switch (fate(fd, 0)) {
+    case FAILS:
         errno = EIO;
         return -1;
+    case DIES:
+        raise(SIGKILL);
     }
     return real(fd);
 }

@@ -1,5 +1,7 @@
 """Nothing lost, nothing twice: a server that is killed at random moments, on disks that are full or fail."""
 
+import http.client
+import json
 import os
 import random
 import subprocess
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 from server import Client, Refused, Server, gbose, until
 
-ROUNDS = 200 if os.environ.get("GBOSE_FULL") else 12
+ROUNDS = 200 if os.environ.get("GBOSE_FULL") else 16
 CONNECTIONS = 8
 
 
@@ -83,8 +85,6 @@ def join(drivers, decided, rewarded):
 
 def check(server, decided, rewarded):
     """Everything that was acknowledged is there, each event is learned once, and a rebuild gives the same bytes."""
-    import json
-
     api = server.client()
     status, data, _ = api.raw("GET", "/v1/bandits/b/log")
     assert status == 200
@@ -115,46 +115,6 @@ def start(path, **options):
     return server
 
 
-def test_killed_at_random_moments(tmp_path):
-    rng = random.Random(5)
-    server = start(tmp_path / "data")
-    decided, rewarded = {}, {}
-    for round_ in range(ROUNDS):
-
-        def meanwhile():
-            kind = round_ % 4
-            if kind == 1:  # a rebuild and a backup under way while it dies
-                subprocess.Popen([os.environ["GBOSE"], "rebuild", server.data], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            if kind == 2:
-                subprocess.Popen(
-                    [os.environ["GBOSE"], "backup", server.data, tmp_path / f"copy{round_}"], stderr=subprocess.DEVNULL
-                )
-            if kind == 3:  # a new generation learns the whole log
-                try:
-                    server.client().post("/v1/bandits/b/generations", {"spec": rng.choice(["gbose", "lin-ts", "gbose-auto"]), "activate": True})
-                except (Refused, OSError):
-                    pass
-
-        drivers = drive(server.port, rng.uniform(0.05, 0.6), round_, meanwhile)
-        server.kill()
-        join(drivers, decided, rewarded)
-        server.start()
-        if round_ % 10 == 9 or round_ == ROUNDS - 1:
-            check(server, decided, rewarded)
-    outcomes, events = check(server, decided, rewarded)
-    assert server.stop() == 0
-    assert "the same bytes" in gbose("rebuild", server.data)
-    assert outcomes > ROUNDS * 5
-    for copy in tmp_path.glob("copy*"):  # a backup is whole or not there: SQLite says so
-        if not copy.name.endswith("-journal") and copy.stat().st_size > 4096:
-            (tmp_path / f"of-{copy.name}").mkdir()
-            target = tmp_path / f"of-{copy.name}" / "gbose.sqlite3"
-            copy.rename(target)
-            done = subprocess.run([os.environ["GBOSE"], "rebuild", target.parent], capture_output=True, text=True)
-            assert done.returncode == 0 or "damaged" in done.stderr or "not a store" in done.stderr, done
-    print(f"{ROUNDS} kills, {events} events, {len(decided)} acknowledged, {len(rewarded)} rewards")
-
-
 @pytest.fixture(scope="session")
 def broken_disk(tmp_path_factory):
     out = tmp_path_factory.mktemp("lib") / "broken_disk.so"
@@ -163,15 +123,105 @@ def broken_disk(tmp_path_factory):
     return out
 
 
+class Disk:
+    """What the disk does from now on: the probabilities that a write or a sync fails, finds no space, or is the process's last."""
+
+    def __init__(self, path, library):
+        self.path = path
+        self.env = {"LD_PRELOAD": str(library), "GBOSE_BROKEN_DISK": str(path)}
+        self.is_fine()
+
+    def says(self, fails=0, full=0, dies=0):
+        other = self.path.with_suffix(".new")
+        other.write_text(f"{fails} {full} {dies}")
+        other.rename(self.path)
+
+    def is_fine(self):
+        self.says()
+
+
+def many(server, n=1100):
+    """As many outcomes at once as make a snapshot."""
+    try:
+        api = server.client()
+        for _ in range(n // 550):
+            got = api.post("/v1/bandits/b/decide", [{"contexts": [[1, 2, 3], [3, 2, 1]]}] * 550)
+            api.post("/v1/bandits/b/rewards", [{"event": g["event"], "reward": 1, "final": True} for g in got])
+    except (Refused, OSError, http.client.HTTPException):
+        pass
+
+
+def in_background(*words):
+    return subprocess.Popen([os.environ["GBOSE"], *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_killed_at_random_moments(tmp_path, broken_disk):
+    """While it decides, while others rebuild and back up, while it learns the log again, stores snapshots, and on bad disks."""
+    rng = random.Random(5)
+    disk = Disk(tmp_path / "disk", broken_disk)
+    server = start(tmp_path / "data", env=disk.env)
+    decided, rewarded, others = {}, {}, []
+    refused = died = 0
+    kinds = ["plain", "rebuild", "backup", "generation", "snapshot", "in a write", "fails", "full"]
+    for round_ in range(ROUNDS):
+        kind = kinds[round_ % len(kinds)]
+
+        def meanwhile():
+            if kind == "rebuild":
+                others.append(in_background("rebuild", server.data))
+            elif kind == "backup":
+                others.append(in_background("backup", server.data, tmp_path / f"copy{round_}"))
+            elif kind == "generation":  # it learns the whole log
+                try:
+                    server.client().post("/v1/bandits/b/generations", {"spec": rng.choice(["gbose", "lin-ts", "gbose-auto"]), "activate": True})
+                except (Refused, OSError, http.client.HTTPException):
+                    pass
+            elif kind == "snapshot":
+                threading.Thread(target=many, args=(server,), daemon=True).start()
+            elif kind == "in a write":
+                disk.says(dies=rng.choice([0.3, 0.03, 0.003]))
+            elif kind == "fails":
+                disk.says(fails=0.05)
+            elif kind == "full":
+                time.sleep(0.05)
+                disk.says(full=1)
+
+        drivers = drive(server.port, rng.uniform(0.05, 0.6), round_, meanwhile)
+        died += server.process.poll() is not None
+        server.kill()
+        disk.is_fine()
+        join(drivers, decided, rewarded)
+        refused += sum(driver.refused for driver in drivers)
+        server.start()
+        if round_ % 10 == 9 or round_ == ROUNDS - 1:
+            check(server, decided, rewarded)
+    outcomes, events = check(server, decided, rewarded)
+    assert server.stop() == 0
+    for other in others:
+        other.wait(60)
+    assert "the same bytes" in gbose("rebuild", server.data)
+    assert outcomes > ROUNDS * 5 and refused and died
+    copies = 0
+    for copy in tmp_path.glob("copy*"):  # a backup is whole or not there: SQLite says so
+        if not copy.name.endswith("-journal") and copy.stat().st_size > 4096:
+            (tmp_path / f"of-{copy.name}").mkdir()
+            target = tmp_path / f"of-{copy.name}" / "gbose.sqlite3"
+            copy.rename(target)
+            done = subprocess.run([os.environ["GBOSE"], "rebuild", target.parent], capture_output=True, text=True)
+            assert done.returncode == 0 or "damaged" in done.stderr or "not a store" in done.stderr, done
+            copies += done.returncode == 0
+    print(f"{ROUNDS} kills, {died} of them in a write; {events} events, {len(decided)} acknowledged, {len(rewarded)} rewards;")
+    print(f"{refused} refused by a bad disk; {copies} whole backups")
+
+
 def test_a_disk_that_fails_now_and_then(tmp_path, broken_disk):
-    switch = tmp_path / "switch"
-    switch.write_text("0")
-    server = start(tmp_path / "data", env={"LD_PRELOAD": str(broken_disk), "GBOSE_BROKEN_DISK": str(switch)})
+    disk = Disk(tmp_path / "disk", broken_disk)
+    server = start(tmp_path / "data", env=disk.env)
     decided, rewarded, refused = {}, {}, 0
     for round_ in range(ROUNDS // 3):
-        switch.write_text("0.05")
+        disk.says(fails=0.03, full=0.02)
         drivers = drive(server.port, 0.4, 100 + round_)
-        switch.write_text("0")
+        disk.is_fine()
         time.sleep(0.1)
         if round_ % 2:
             server.kill()
