@@ -96,6 +96,9 @@ if for_any test full; then
     need groff-base command -v groff
     need zsh command -v zsh
     need fish command -v fish
+    need nginx-light command -v nginx
+    need openssl command -v openssl
+    need systemd command -v systemd-analyze
     need postgresql sh -c 'ls /usr/lib/postgresql/*/bin/initdb'
 fi
 if for_any full package; then
