@@ -43,6 +43,8 @@ await page.locator(".u-wrap canvas").nth(3).waitFor();
 assert.equal(await page.locator(".u-wrap canvas").count(), 4);
 assert.ok((await page.locator("body").textContent()).includes("Following it removes"));
 assert.ok(await page.locator(".interval").count() >= 3);
+for (const text of ["level v(t)", "Share of arms", "Closed with the default reward", "as far as can be seen", "Support: 100% of what chance would play", "a plain linear learner would be misled", "closed with a reward", "late rewards", "waiting for a reward"])
+  assert.ok((await page.locator("main").textContent()).includes(text), text);
 assert.ok(await fits(page));
 await page.screenshot({ path: `${screenshots}/service-bandit.png`, fullPage: true });
 
@@ -65,6 +67,20 @@ await page.locator("button:enabled", { hasText: "Activate" }).waitFor();
 await page.getByLabel("Spec of a new generation").fill("no-such-learner");
 await page.keyboard.press("Enter");
 await page.waitForFunction(() => document.getElementById("status").textContent.includes("unknown learner"));
+await page.close();
+
+// The learner into the shadow and back, and the way out, by keyboard.
+page = await open({ viewport: { width: 1200, height: 900 } }, "/#/b/news");
+const pressed = (name) => page.locator('button[aria-pressed="true"]', { hasText: name }).first().waitFor();
+await pressed("The learner decides");
+await page.getByRole("button", { name: "in the shadow" }).click();
+await pressed("in the shadow");
+await page.getByRole("button", { name: "The learner decides" }).focus();
+await page.keyboard.press("Enter");
+await pressed("The learner decides");
+await page.getByRole("button", { name: "Play the base arm only" }).click();
+await page.getByRole("button", { name: "Stop playing the base arm" }).click();
+await page.getByRole("button", { name: "Play the base arm only" }).waitFor();
 await page.close();
 
 // A phone, in the dark.

@@ -1,16 +1,16 @@
 // Charts by uPlot, in the colours of the page. Without uPlot (a build that had none at hand) the last values are shown.
-import { element, signed } from "/web/view.js";
+import { count, element, percent, signed } from "/web/view.js";
 
 const palette = ["--accent", "--second", "--good", "--bad", "--soft"];
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const kept = new Map(); // charts by name, so that they are resized and dropped when the page is redrawn
 
-function columns(series) {
+function columns(series, show) {
   const data = [], options = [{}], bands = [];
   series.forEach((s, i) => {
     const stroke = i < palette.length ? colour(palette[i]) : `hsl(${(i * 67) % 360} 55% 50%)`;
     data.push(s.values);
-    options.push({ label: s.label, stroke, width: 2, value: (_, v) => (v === null || v === undefined ? "–" : signed(v)) });
+    options.push({ label: s.label, stroke, width: 2, value: (_, v) => (v === null || v === undefined ? "–" : show(v)) });
     if (s.low) {
       for (const edge of [s.high, s.low]) {
         data.push(edge);
@@ -23,7 +23,10 @@ function columns(series) {
   return { data, options, bands };
 }
 
-export function chart(title, time, series, name) {
+// Series over "time", or over something that is counted. Shares go from 0 to 1.
+export function chart(title, x, series, { name, over, share }) {
+  const show = share ? percent : signed;
+  const last = (values) => lastOf(values, show);
   const place = element("div", { role: "img", "aria-label": `${title}: ${series.map((s) => `${s.label} ${last(s.values)}`).join(", ")}` });
   const figure = element("figure", { id: `chart-${name}` }, element("figcaption", {}, title), place);
   kept.get(name)?.destroy();
@@ -34,16 +37,20 @@ export function chart(title, time, series, name) {
   }
   requestAnimationFrame(() => {
     if (!place.isConnected) return;
-    const { data, options, bands } = columns(series);
+    const { data, options, bands } = columns(series, show);
+    const timed = over === "time";
+    if (!timed) options[0] = { label: over, value: (_, v) => (v === null || v === undefined ? "–" : count(v)) };
     const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
-    kept.set(name, new uPlot({ width: place.clientWidth, height: 220, series: options, bands, axes: [axis, { ...axis, size: 60 }] }, [time, ...data], place));
+    const axes = [timed ? axis : { ...axis, label: over, labelSize: 20 }, share ? { ...axis, size: 60, values: (_, all) => all.map(percent) } : { ...axis, size: 60 }];
+    const scales = { x: { time: timed }, y: share ? { range: [0, 1] } : {} };
+    kept.set(name, new uPlot({ width: place.clientWidth, height: 220, series: options, bands, axes, scales }, [x, ...data], place));
   });
   return figure;
 }
 
-function last(values) {
+function lastOf(values, show) {
   const value = values.findLast((v) => v !== null);
-  return value === undefined ? "unknown" : signed(value);
+  return value === undefined ? "unknown" : show(value);
 }
 
 addEventListener("resize", () => {

@@ -88,35 +88,60 @@ function verdict(policy, bandit) {
 function support(evaluation) {
   const a = evaluation.audit;
   if (!a) return null;
+  const names = { base: "the base arm", uniform: "chance" };
   return [
     element("p", {}, a.p < 0.001
       ? element("span", { class: "bad" }, `The arms were not drawn with the probabilities that are logged (p = ${a.p.toPrecision(2)}).`)
       : `Arms were drawn with the probabilities that are logged, as far as can be seen (p = ${a.p.toPrecision(2)}).`),
     element("p", {}, `In ${percent(a.certain)} of the rounds one arm was certain. The smallest probability that an arm was played with is ${a.least_probability.toPrecision(2)}.`),
+    ...evaluation.policies.filter((p) => names[p.policy]).map((p) => element("p", {}, `Support: ${percent(p.supported)} of what ${names[p.policy]} would play was possible here.`)),
   ];
 }
 
+// ---- over time ------------------------------------------------------------------------------------------------
+
+const MOST_POINTS = 60; // of a chart: more than that is noise
+const SHORT = 120; // seconds: a shorter history is drawn over its decisions, which else lie on top of each other
+
+// Neighbours put together, weighted by their events; sequences as they were at the end.
+function coarser(points) {
+  const step = Math.ceil(points.length / MOST_POINTS);
+  const groups = [];
+  for (let i = 0; i < points.length; i += step) groups.push(points.slice(i, i + step));
+  return groups.map((group) => {
+    const end = group[group.length - 1];
+    const n = group.reduce((sum, p) => sum + p.n, 0);
+    const mean = (key) => (group.some((p) => p[key] === null) ? null : group.reduce((sum, p) => sum + p.n * p[key], 0) / n);
+    return { ...end, n, reward: mean("reward"), level: mean("level"), defaulted: mean("defaulted"), played: end.played.map((_, k) => group.reduce((sum, p) => sum + p.played[k], 0)) };
+  });
+}
+
 function charts(history) {
-  const points = history.points;
+  const points = coarser(history.points);
   if (points.length < 2) return element("p", { class: "soft" }, "Charts appear when some events have been closed.");
-  const time = points.map((p) => p.t / 1000);
+  const short = points[points.length - 1].t - points[0].t < 1000 * SHORT;
+  let closed = 0;
+  const x = points.map((p) => (short ? (closed += p.n) : p.t / 1000));
   const side = (name, key) => points.map((p) => (p[name][key] === null ? null : -p[name][key]));
   const total = points.map((p) => p.played.reduce((a, b) => a + b, 0));
-  const arms = history.arms.map((name, i) => ({ label: name, values: points.map((p, k) => p.played[i] / total[k]) }));
-  if (points.some((p) => p.played[p.played.length - 1])) arms.push({ label: "other", values: points.map((p, k) => p.played[p.played.length - 1] / total[k]) });
+  const share = (k) => points.map((p, i) => p.played[k] / total[i]);
+  const other = points[0].played.length - 1;
+  const arms = history.arms.map((name, k) => ({ label: name, values: share(k) }));
+  if (points.some((p) => p.played[other])) arms.push({ label: "other", values: share(other) });
+  const over = short ? "closed decisions" : "time";
   return element(
     "div",
     { class: "charts" },
-    chart("What was played, less others: reward a round, with a sequence valid at any time", time, [
+    chart("What was played, less others: reward a round, with a sequence valid at any time", x, [
       { label: "than at random", values: side("uniform", "estimate"), low: side("uniform", "upper"), high: side("uniform", "lower") },
       { label: "than the base arm", values: side("base", "estimate"), low: side("base", "upper"), high: side("base", "lower") },
-    ], "difference"),
-    chart("Reward, and the level that is common to all arms", time, [
+    ], { name: "difference", over }),
+    chart("Reward, and the level v(t) that is common to all arms and was removed", x, [
       { label: "reward", values: points.map((p) => p.reward) },
       { label: "level v(t)", values: points.map((p) => p.level) },
-    ], "reward"),
-    chart("Share of arms", time, arms, "share"),
-    chart("Closed with the default reward", time, [{ label: "default", values: points.map((p) => p.defaulted) }], "joined"),
+    ], { name: "reward", over }),
+    chart("Share of arms", x, arms, { name: "share", over, share: true }),
+    chart("Closed with the default reward", x, [{ label: "default", values: points.map((p) => p.defaulted) }], { name: "joined", over, share: true }),
   );
 }
 
@@ -169,6 +194,21 @@ function generations(name, list) {
   ];
 }
 
+// Who decides: the learner, the caller with the learner in the shadow, the caller alone; and the way out.
+function guards(name, b) {
+  const set = (change) => guarded(async () => {
+    await call("PUT", `/v1/bandits/${encodeURIComponent(name)}`, change);
+    refresh();
+  });
+  const modes = { online: "The learner decides", apprentice: "The caller decides, the learner in the shadow", "log-only": "The caller decides" };
+  return element(
+    "div",
+    { class: "row" },
+    Object.entries(modes).map(([mode, text]) => element("button", { id: `mode-${mode}`, "aria-pressed": String(b.mode === mode), onclick: set({ mode }) }, text)),
+    element("button", { id: "fallback", "aria-pressed": String(b.fallback), onclick: set({ fallback: !b.fallback }) }, b.fallback ? "Stop playing the base arm" : "Play the base arm only"),
+  );
+}
+
 // It outlives a redraw of the page, which may happen while its answer is on its way.
 const why = element("pre", { hidden: true, tabindex: "-1", id: "why" });
 
@@ -218,6 +258,7 @@ async function bandit(name) {
     diagnosis ? section("What was found out", diagnosis.says.map((text) => element("p", {}, text))) : null,
     section("Can the log be trusted?", support(evaluation) ?? element("p", { class: "soft" }, "Nothing has been closed yet.")),
     section("What features do", effects(effect.effects)),
+    section("Who decides", guards(name, b)),
     section("Generations", generations(name, generation.generations)),
     section("Last events", events(name, last.events)),
   );
