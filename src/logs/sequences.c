@@ -5,6 +5,7 @@
 #include "core/stats.h"
 
 #define RHO 1.0          /* of the gamma law: one unit of the terms' variance */
+#define LOG_LOWER_RHO -0.45867514538708189 /* log of the lower incomplete gamma function at (RHO, RHO): 1 - 1/e */
 #define TERMS_LEAST 50.0 /* terms that are not zero, before a sum of them is taken as normal */
 #define SHARE_MOST 0.1   /* of all spread, that a single draw may have had */
 #define STEPS 100
@@ -33,8 +34,7 @@ double gbose__gamma_mixture(double S, double V)
 
     if (!(x > 0))
         return -INFINITY;
-    return S + V + RHO * gbose__log(RHO) - a * gbose__log(x) + log_lower_gamma(a, x) -
-           log_lower_gamma(RHO, RHO);
+    return S + V - a * gbose__log(x) + log_lower_gamma(a, x) - LOG_LOWER_RHO; /* RHO log RHO is 0 */
 }
 
 double gbose__lower_evidence(const struct gbose__lower *s, double m)
@@ -42,13 +42,20 @@ double gbose__lower_evidence(const struct gbose__lower *s, double m)
     return gbose__gamma_mixture(s->sum - s->n * m, s->squares);
 }
 
-/* Where log K = enough, between S = low, where it is less, and S = high, where it is not: by false position,
- * with the Illinois rule. */
-static double crossing(double V, double enough, double low, double high)
+/* Where log K = enough, between S = 0, where it is less, and S = most, where it is not: by false position, with
+ * the Illinois rule, in an interval about where a normal mixture would cross. */
+static double crossing(double V, double enough, double most)
 {
+    double low = 0, high = fmin(most, enough + sqrt((V + RHO) * (2 * enough + gbose__log(V + RHO) + 2)));
     double f_low = gbose__gamma_mixture(low, V) - enough, f_high = gbose__gamma_mixture(high, V) - enough;
     int side = 0;
 
+    while (f_high < 0 && high < most) {
+        low = high;
+        f_low = f_high;
+        high = fmin(most, 1.25 * high);
+        f_high = gbose__gamma_mixture(high, V) - enough;
+    }
     for (int i = 0; i < STEPS && high - low > PRECISE * high; i++) {
         double S = low + (high - low) * (f_low / (f_low - f_high)), f;
 
@@ -76,7 +83,7 @@ double gbose__lower_bound(const struct gbose__lower *s, double alpha)
 
     if (!(s->n > 0) || !(gbose__lower_evidence(s, 0) >= enough))
         return 0;
-    return fmax(0, s->sum - crossing(s->squares, enough, 0, s->sum)) / s->n;
+    return fmax(0, s->sum - crossing(s->squares, enough, s->sum)) / s->n;
 }
 
 double gbose__known_excess(double n, double V, double alpha)
@@ -85,7 +92,7 @@ double gbose__known_excess(double n, double V, double alpha)
 
     while (gbose__gamma_mixture(high, V) < enough)
         high *= 2;
-    return crossing(V, enough, 0, high) / n;
+    return crossing(V, enough, high) / n;
 }
 
 /* ---- terms of any sign ---- */
