@@ -4,8 +4,9 @@
  * Sequences may miss the truth, at any time, in 5% of the logs at the most: of 1,000 logs, 50. Intervals of
  * effects for one look must miss it in 3% to 7%: an interval that is right misses in 30 to 70 with
  * probability 0.996, so that a fresh seed would fail one of the fifteen with probability 0.06. gbose-auto
- * without a floor is measured and not asserted. `full_coverage SEED [WORLD]` plays another seed than that
- * of the table in docs/evaluation.md, on which nothing was chosen, or one of the worlds, from 0. */
+ * without a floor is measured and not asserted. `full_coverage SEED [WORLD [LOGGER]]` plays another
+ * seed than that of the table in docs/evaluation.md, on which nothing was chosen, or one world or cell of it,
+ * counted from 0. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,7 +30,7 @@ static const char *const loggers[] = {"uniform", "eps-greedy:epsilon=0.1", "gbos
                                       "gbose-auto"};
 
 static uint64_t seed = 102;
-static size_t first, last = 4; /* of the worlds */
+static size_t first_world, last_world = 4, first_logger, last_logger = 3;
 
 static void intervals_cover(void **state)
 {
@@ -37,8 +38,8 @@ static void intervals_cover(void **state)
 
     (void)state;
     coverage_header();
-    for (size_t w = first; w <= last; w++)
-        for (size_t l = 0; l < 4; l++) {
+    for (size_t w = first_world; w <= last_world; w++)
+        for (size_t l = first_logger; l <= last_logger; l++) {
             char name[80];
             struct coverage c = {.name = name, .low = worlds[w].low, .high = worlds[w].high, .logs = LOGS};
             struct misses m;
@@ -66,6 +67,8 @@ int main(int argc, char **argv)
     if (argc > 1)
         seed = strtoull(argv[1], NULL, 10);
     if (argc > 2)
-        first = last = strtoull(argv[2], NULL, 10) % 5;
+        first_world = last_world = strtoull(argv[2], NULL, 10) % 5;
+    if (argc > 3)
+        first_logger = last_logger = strtoull(argv[3], NULL, 10) % 4;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

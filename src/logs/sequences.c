@@ -4,8 +4,9 @@
 
 #include "core/stats.h"
 
-#define RHO 1.0          /* of the gamma law: one unit of the terms' variance */
-#define LOG_LOWER_RHO -0.45867514538708189 /* log of the lower incomplete gamma function at (RHO, RHO): 1 - 1/e */
+#define RHO 1.0 /* of the gamma law: one unit of the terms' variance */
+#define LOG_LOWER_RHO                                                                                        \
+    -0.45867514538708189 /* log of the lower incomplete gamma function at (RHO, RHO): 1 - 1/e */
 #define TERMS_LEAST 50.0 /* terms that are not zero, before a sum of them is taken as normal */
 #define SHARE_MOST 0.1   /* of all spread, that a single draw may have had */
 #define STEPS 100

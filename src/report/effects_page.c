@@ -8,6 +8,7 @@
 #include "io/file.h"
 #include "report/format.h"
 #include "report/gnuplot.h"
+#include "report/html.h"
 
 static const char *say(char buf[32], double x, double width)
 {
@@ -70,40 +71,79 @@ static void print_csv(FILE *to, const struct gbose__effects_table *t)
     }
 }
 
+#define WIDTH 520     /* pixels of the drawing: on a phone its letters are still 9 high */
+#define NAME_MOST 200 /* letters of a name that the drawing shows; they are broken into lines of LINE */
+#define LINE 30
+
+/* A name for the drawing, in lines of LINE letters at the most, broken behind '*' and spaces if it can be. */
+static size_t break_name(char buf[2 * NAME_MOST], const char *name)
+{
+    size_t n = 0, at = 0, lines = 1, good = 0;
+
+    for (; *name && n + 4 < 2 * NAME_MOST && lines < 4; name++) {
+        buf[n++] = *name;
+        if (((unsigned char)*name & 0xc0) != 0x80)
+            at++;
+        if (*name == '*' || *name == ' ')
+            good = n;
+        if (at > LINE && good) {
+            memmove(buf + good + 1, buf + good, n - good);
+            buf[good] = '\n';
+            at = n++ - good;
+            good = 0;
+            lines++;
+        }
+    }
+    buf[n] = 0;
+    return lines;
+}
+
 /* A line for each effect: thin for all times, thick for one look. */
 static void print_forest(FILE *to, const struct gbose__effects_table *t)
 {
-    double height = 60 + 24 * (double)t->n;
+    char name[2 * NAME_MOST];
+    size_t lines = 1, known = 0;
+    double height;
 
-    fputs("set border 1\nset xtics nomirror\nset grid xtics lc rgb \"#dddddd\"\nunset key\nset xlabel "
-          "\"effect on the reward, for each unit\"\n$d << EOD\n",
+    for (size_t i = 0; i < t->n; i++)
+        if (t->row[i].known) {
+            size_t own = break_name(name, t->row[i].name);
+
+            lines = own > lines ? own : lines;
+            known++;
+        }
+    height = 70 + (double)known * fmax(26, 17 * (double)lines);
+    fputs("set border 1\nset xtics nomirror out scale 0.5\nset grid xtics lc rgb \"#dddddd\" lt 1\nunset "
+          "key\nset xlabel "
+          "\"effect on the reward, for each unit\"\nset xtics autofreq\nset format x \"%g\"\n$d << EOD\n",
           to);
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = 0, at = known; i < t->n; i++) {
         const gbose_effect_value *v = &t->row[i].value;
 
         if (!t->row[i].known)
             continue;
-        fprintf(to, "%zu %.17g %.17g %.17g %.17g %.17g ", t->n - i, v->estimate, v->fixed.lower,
-                v->fixed.upper, isfinite(v->anytime.lower) ? v->anytime.lower : v->fixed.lower,
+        fprintf(to, "%zu %.17g %.17g %.17g %.17g %.17g ", at--, v->estimate, v->fixed.lower, v->fixed.upper,
+                isfinite(v->anytime.lower) ? v->anytime.lower : v->fixed.lower,
                 isfinite(v->anytime.upper) ? v->anytime.upper : v->fixed.upper);
-        gbose__gnuplot_string(to, t->row[i].name);
+        break_name(name, t->row[i].name);
+        gbose__gnuplot_string(to, name);
         fputc('\n', to);
     }
     fprintf(to,
             "EOD\nset yrange [0.4:%g]\nset ytics scale 0 noenhanced\nset arrow 1 from 0, graph 0 to 0, graph "
-            "1 nohead lc rgb \"black\" lw 0.5\n",
-            (double)t->n + 0.6);
+            "1 nohead lc rgb \"#777777\" lw 1\n",
+            (double)known + 0.6);
     fprintf(
         to,
         "do for [ending in \"svg png pdf\"] {\n"
-        "  if (ending eq \"svg\") { set terminal svg size 760,%.0f font \"sans,13\" background \"white\" }\n"
-        "  if (ending eq \"png\") { set terminal pngcairo size 1520,%.0f font \"sans,13\" fontscale 2 }\n"
-        "  if (ending eq \"pdf\") { set terminal pdfcairo size 7.6in,%.2fin font \"sans,13\" }\n"
+        "  if (ending eq \"svg\") { set terminal svg size %d,%.0f font \"sans,13\" background \"white\" }\n"
+        "  if (ending eq \"png\") { set terminal pngcairo size %d,%.0f font \"sans,13\" fontscale 2 }\n"
+        "  if (ending eq \"pdf\") { set terminal pdfcairo size %.2fin,%.2fin font \"sans,13\" }\n"
         "  set output out.\".\".ending\n"
         "  plot $d using 2:1:5:6:ytic(7) with xerrorbars lc rgb '#0072b2' lw 1 pt 7 ps 0.01, $d using "
         "2:1:3:4 with xerrorbars lc rgb "
         "'#0072b2' lw 3 pt 7 ps 0.7\n  unset output\n}\n",
-        height, 2 * height, height / 100);
+        WIDTH, height, 2 * WIDTH, 2 * height, WIDTH / 100.0, height / 100);
 }
 
 static void cell(FILE *to, double x, double width)
@@ -116,66 +156,75 @@ static void cell(FILE *to, double x, double width)
         fputs("<td>-</td>", to);
 }
 
-static void print_page(FILE *to, const struct gbose__effects_table *t, int figure)
+static void put_table(FILE *to, const struct gbose__effects_table *t)
 {
-    char sentence[GBOSE__SENTENCE_SIZE];
-
-    fputs("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
-          "content=\"width=device-width\"><title>Effects</title><style>"
-          "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 "
-          "1em}table{border-collapse:collapse;font-size:14px}td,th{padding:.25em "
-          ".7em;text-align:right;border-bottom:1px solid "
-          "#ddd}td:first-child,th:first-child{text-align:left}img{max-width:100%}</style><h1>Effects: ",
-          to);
-    gbose__format_html(to, t->title);
-    fputs("</h1>\n<ul>\n", to);
-    for (size_t i = 0; i <= t->n; i++) {
-        if (i < t->n && !t->row[i].known)
-            continue;
-        if (i < t->n)
-            gbose__effect_sentence(sentence, sizeof sentence, t->row + i);
-        else
-            gbose__effects_unknown(sentence, sizeof sentence, t->row, t->n);
-        if (!*sentence)
-            continue;
-        fputs("<li>", to);
-        gbose__format_html(to, sentence);
-        fputs("</li>\n", to);
-    }
-    fputs("</ul>\n", to);
-    if (figure)
-        fputs("<figure><img src=\"forest.svg\" alt=\"Effects with their intervals\"><figcaption>Thick: for "
-              "one look at a time chosen beforehand. Thin: for looks as "
-              "often as one likes.</figcaption></figure>\n",
-              to);
-    fprintf(to, "<table><tr><th>effect</th><th>estimate</th><th>standard "
-                "error</th><th>from</th><th>to</th><th>any time: from</th><th>to</th><th>rounds</th></tr>\n");
+    fprintf(to,
+            "<h2>Effects</h2>\n<div "
+            "class=\"wide\"><table><thead><tr><th>effect</th><th>estimate</th><th>standard "
+            "error</th><th class=\"edge\">from</th><th>to</th>%s<th "
+            "class=\"edge\">rounds</th></tr></thead><tbody>\n",
+            t->anytime ? "<th class=\"edge\">any time: from</th><th>to</th>" : "");
     for (size_t i = 0; i < t->n; i++) {
         const gbose_effect_value *v = &t->row[i].value;
         double width = v->fixed.upper - v->fixed.lower;
 
+        if (!t->row[i].known)
+            continue;
         fputs("<tr><td>", to);
         gbose__format_html(to, t->row[i].name);
         fputs("</td>", to);
-        if (t->row[i].known) {
-            cell(to, v->estimate, width);
-            cell(to, v->error, width);
-            cell(to, v->fixed.lower, width);
-            cell(to, v->fixed.upper, width);
+        cell(to, v->estimate, width);
+        cell(to, v->error, width);
+        cell(to, v->fixed.lower, width);
+        cell(to, v->fixed.upper, width);
+        if (t->anytime) {
             cell(to, v->anytime.lower, width);
             cell(to, v->anytime.upper, width);
-            cell(to, (double)v->rounds, 100);
-        } else {
-            fputs("<td colspan=\"7\">not identified</td>", to);
         }
+        cell(to, (double)v->rounds, 100);
         fputs("</tr>\n", to);
     }
     fprintf(to,
-            "</table><p>Intervals are at %g%%. <i>From</i> and <i>to</i> hold for one look at a time that "
-            "was chosen beforehand, such as the planned end of a "
-            "trial; <i>any time</i> for looks as often as one likes. <i>Rounds</i>: those in which chance "
-            "chose among arms that differ.</p>\n",
-            100 * t->level);
+            "</tbody></table></div>\n<p>Effects are on the reward of a round, for each unit of the feature; "
+            "intervals are at %g%%. "
+            "<i>From</i> and <i>to</i> hold for one look at a time that was chosen beforehand, such as the "
+            "planned end of a "
+            "trial%s. <i>Rounds</i>: those in which chance chose among arms that differ.</p>\n",
+            100 * t->level, t->anytime ? "; <i>any time</i> for looks as often as one likes" : "");
+}
+
+static int put_page(FILE *to, const struct gbose__effects_table *t, const char *dir, int figure,
+                    gbose_error *err)
+{
+    char sentence[GBOSE__SENTENCE_SIZE];
+    int rc = GBOSE_OK;
+
+    snprintf(sentence, sizeof sentence, "Effects: %s", t->title);
+    gbose__html_begin(to, sentence);
+    for (size_t i = 0; i < t->n; i++)
+        if (t->row[i].known) {
+            gbose__effect_sentence(sentence, sizeof sentence, t->row + i);
+            gbose__html_sentence(to, t->n <= 12 ? "found" : NULL, sentence);
+        }
+    gbose__effects_unknown(sentence, sizeof sentence, t->row, t->n);
+    if (*sentence)
+        gbose__html_sentence(to, NULL, sentence);
+    if (figure)
+        rc = gbose__html_single(
+            to, dir, "forest", 1,
+            t->anytime
+                ? "Thick: for one look at a time chosen beforehand. Thin: for looks as often as one likes."
+                : "The interval is for one look at a time chosen beforehand.",
+            err);
+    else
+        gbose__html_sentence(to, NULL, "The figure needs gnuplot, which was not found or failed.");
+    if (rc)
+        return rc;
+    put_table(to, t);
+    fputs("<h2>Files</h2>\n<ul>\n<li><a href=\"effects.csv\">effects.csv</a>: a row an effect</li>\n</ul>\n",
+          to);
+    gbose__html_end(to);
+    return GBOSE_OK;
 }
 
 int gbose__effects_write(const struct gbose__effects_table *t, const char *dir, gbose_error *err)
@@ -194,11 +243,17 @@ int gbose__effects_write(const struct gbose__effects_table *t, const char *dir, 
         print_forest(f.to, t);
         rc = gbose__file_close(&f, err);
     }
-    if (!rc)
+    for (size_t i = 0; i < t->n && !rc && !figure; i++)
+        figure = t->row[i].known;
+    if (figure)
         figure = gbose__gnuplot(dir, "forest", &ignored) == GBOSE_OK;
     rc = rc ? rc : gbose__file_open(&f, dir, "report.html", err);
     if (rc)
         return rc;
-    print_page(f.to, t, figure);
+    rc = put_page(f.to, t, dir, figure, err);
+    if (rc) {
+        gbose__file_abandon(&f);
+        return rc;
+    }
     return gbose__file_close(&f, err);
 }

@@ -6,8 +6,10 @@
 
 #include "io/csv.h"
 #include "io/file.h"
+#include "report/evaluation_figures.h"
 #include "report/format.h"
 #include "report/gnuplot.h"
+#include "report/html.h"
 
 #define FEW 30.0          /* an effective sample below this says little */
 #define AUDIT_LEAST 0.001 /* a probability below this is no accident */
@@ -207,119 +209,6 @@ static void audit_csv(FILE *to, const struct gbose__judgement *j)
     }
 }
 
-/* ---- figures ---- */
-
-/* Okabe and Ito's, which colour-blind readers can tell apart. */
-static unsigned colour_of(size_t i)
-{
-    static const unsigned colours[] = {0x666666, 0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9};
-
-    return colours[i % (sizeof colours / sizeof *colours)];
-}
-
-static void terminals(FILE *to, const char *what)
-{
-    fprintf(
-        to,
-        "do for [ending in \"svg png pdf\"] {\n"
-        "  if (ending eq \"svg\") { set terminal svg size 760,420 font \"sans,13\" background \"white\" }\n"
-        "  if (ending eq \"png\") { set terminal pngcairo size 1520,840 font \"sans,13\" fontscale 2 }\n"
-        "  if (ending eq \"pdf\") { set terminal pdfcairo size 7.6in,4.2in font \"sans,13\" }\n"
-        "  set output out.\".\".ending\n  %s\n  unset output\n}\n",
-        what);
-}
-
-static void difference_figure(FILE *to, const struct gbose__judgement *j)
-{
-    fputs("set xlabel \"logged rounds\"\nset ylabel \"difference of reward a round\"\nset logscale x\nset "
-          "xrange [*:*] noextend\nset grid ytics lc rgb \"#dddddd\"\n"
-          "set key outside top center horizontal noenhanced\nset border 3\nset tics nomirror\n",
-          to);
-    for (size_t i = 1; i < j->n; i++) {
-        fprintf(to, "$d%zu << EOD\n", i);
-        for (size_t k = 0; k < j->policy[i].n_curve; k++) {
-            const struct gbose__curve_point *p = j->policy[i].curve + k;
-
-            if (isfinite(p->phi.lower) && isfinite(p->phi.upper))
-                fprintf(to, "%.17g %.17g %.17g %.17g\n", p->rounds, p->phi.estimate, p->phi.lower,
-                        p->phi.upper);
-        }
-        fputs("EOD\n", to);
-    }
-    fputs("draw = \"plot 0 lc rgb 'black' lw 0.5 notitle", to);
-    for (size_t i = 1; i < j->n; i++)
-        fprintf(to,
-                ", $d%zu using 1:3:4 with filledcurves fs transparent solid 0.25 noborder lc rgb '#%06x' "
-                "notitle, $d%zu using 1:2 with lines lw 2 lc rgb "
-                "'#%06x' title name%zu",
-                i, colour_of(i), i, colour_of(i), i);
-    fputs("\"\n", to);
-    for (size_t i = 1; i < j->n; i++) {
-        fprintf(to, "name%zu = ", i);
-        gbose__gnuplot_string(to, j->policy[i].name);
-        fputc('\n', to);
-    }
-    terminals(to, "eval draw");
-}
-
-static void weights_figure(FILE *to, const struct gbose__judgement *j)
-{
-    fputs("set xlabel \"weight pi/p of the arm played\"\nset ylabel \"share of rounds\"\nset logscale x "
-          "2\nset logscale y\nset grid ytics lc rgb "
-          "\"#dddddd\"\nset key outside top center horizontal noenhanced\nset border 3\nset tics "
-          "nomirror\nset format y \"%g\"\n",
-          to);
-    for (size_t i = 0; i < j->n; i++) {
-        fprintf(to, "$d%zu << EOD\n", i);
-        for (int k = 1; k < 32; k++)
-            if (j->policy[i].weights[k] > 0)
-                fprintf(to, "%.17g %.17g\n", ldexp(1, k - 16),
-                        j->policy[i].weights[k] / (double)j->policy[i].value.rounds);
-        fputs("EOD\n", to);
-        fprintf(to, "name%zu = ", i);
-        gbose__gnuplot_string(to, j->policy[i].name);
-        fputc('\n', to);
-    }
-    fputs("draw = \"plot ", to);
-    for (size_t i = 0; i < j->n; i++)
-        fprintf(to, "%s$d%zu using 1:2 with linespoints pt 7 ps 0.5 lw 1.5 lc rgb '#%06x' title name%zu",
-                i ? ", " : "", i, colour_of(i), i);
-    fputs("\"\n", to);
-    terminals(to, "eval draw");
-}
-
-static void support_figure(FILE *to, const struct gbose__judgement *j)
-{
-    fputs("set ylabel \"share\"\nset yrange [0:1.05]\nset style data histograms\nset style fill solid 0.8 "
-          "noborder\nset boxwidth 0.8\nset grid ytics lc rgb "
-          "\"#dddddd\"\nset key outside top center horizontal noenhanced\nset border 3\nset tics "
-          "nomirror\nset xtics noenhanced rotate by -20\n$d << EOD\n",
-          to);
-    for (size_t i = 0; i < j->n; i++) {
-        gbose__gnuplot_string(to, j->policy[i].name);
-        fprintf(to, " %.17g %.17g\n", j->policy[i].value.supported,
-                fmin(1, j->policy[i].value.effective / (double)j->policy[i].value.rounds));
-    }
-    fputs("EOD\n", to);
-    terminals(to, "plot $d using 2:xtic(1) title \"mass on arms that could have been played\" lc rgb "
-                  "'#0072b2', $d using 3 title \"effective "
-                  "sample, per round\" lc rgb '#e69f00'");
-}
-
-static void audit_figure(FILE *to, const struct gbose__judgement *j)
-{
-    fputs("set xlabel \"arm\"\nset ylabel \"played less expected, in standard errors\"\nset grid ytics lc "
-          "rgb \"#dddddd\"\nunset key\nset border 3\nset tics "
-          "nomirror\nset style fill solid 0.8 noborder\nset boxwidth 0.8\n$d << EOD\n",
-          to);
-    for (size_t a = 0; a < j->n_arms; a++)
-        fprintf(to, "%zu %.17g\n", a, j->arm[a].score);
-    fputs("EOD\n", to);
-    terminals(
-        to,
-        "plot $d using 1:2 with boxes lc rgb '#0072b2', 3 lc rgb '#d55e00' dt 2, -3 lc rgb '#d55e00' dt 2");
-}
-
 /* ---- the page ---- */
 
 static void cell(FILE *to, double x, double width)
@@ -334,120 +223,159 @@ static void cell(FILE *to, double x, double width)
         fprintf(to, "<td>%s</td>", say(buf, x, width));
 }
 
-static void page_tables(FILE *to, const struct gbose__judgement *j)
+static void name_cell(FILE *to, const char *name)
 {
-    fputs("<h2>Policies</h2><table><tr><th>policy</th><th>difference</th><th>from</th><th>to</th><th>level</"
-          "th><th>from</th><th>to</th><th>DR</th>"
-          "<th>SNDR</th><th>IPS</th><th>SNIPS</th><th>DM</th><th>Switch-DR</th><th>DRos</"
-          "th><th>Cressie-Read</th><th>effective sample</th>"
-          "<th>largest weight</th><th>supported</th></tr>\n",
+    fputs("<tr><td>", to);
+    gbose__format_html(to, name);
+    fputs("</td>", to);
+}
+
+static void put_differences(FILE *to, const struct gbose__judgement *j)
+{
+    fputs("<h2>Policies</h2>\n<div class=\"wide names\"><table><thead><tr><th>policy</th><th>difference</th>"
+          "<th>from</th><th>to</th><th class=\"edge\">level</th><th>from</th><th>to</th>"
+          "<th class=\"edge\">effective sample</th><th>largest "
+          "weight</th><th>supported</th></tr></thead><tbody>\n",
           to);
     for (size_t i = 0; i < j->n; i++) {
         const gbose_policy_value *v = &j->policy[i].value;
         const gbose_interval *d = &j->policy[i].difference.phi;
-        double width = d->upper - d->lower, wide = v->level.upper - v->level.lower,
-               fine = fmin(isfinite(width) && i ? width : 0.01, 0.1);
+        double width = d->upper - d->lower, wide = v->level.upper - v->level.lower;
 
-        fputs("<tr><td class=\"name\">", to);
-        gbose__format_html(to, j->policy[i].name);
-        fputs("</td>", to);
+        name_cell(to, j->policy[i].name);
         cell(to, i ? d->estimate : NAN, width);
         cell(to, i ? d->lower : NAN, width);
         cell(to, i ? d->upper : NAN, width);
         cell(to, v->level.estimate, wide);
         cell(to, v->level.lower, wide);
         cell(to, v->level.upper, wide);
-        const double rest[] = {v->dr, v->sndr,      v->ips,   v->snips,
-                               v->dm, v->switch_dr, v->dr_os, v->cressie_read};
-        for (size_t k = 0; k < sizeof rest / sizeof *rest; k++)
-            cell(to, rest[k], fine);
-        cell(to, v->effective, 10);
-        cell(to, v->largest, 0.1);
-        cell(to, v->supported, 0.01);
+        cell(to, v->effective, 100);
+        cell(to, v->largest, 0.2);
+        cell(to, 100 * v->supported, 2);
         fputs("</tr>\n", to);
     }
-    fputs("</table><p><i>Difference</i>: reward a round more than the first policy, on average over the log, "
-          "with an interval that holds at all "
+    fputs("</tbody></table></div>\n<p><i>Difference</i>: reward a round more than the first policy, on "
+          "average over the "
+          "log, with an interval that holds at all "
           "times, also while the level of the rewards moves. <i>Level</i>: what the policy earns a round, "
-          "likewise. <i>DR</i> and the others "
-          "estimate the level too; they have no interval here. <i>Effective sample</i>: how many rounds of "
-          "the policy's own the log is worth. "
-          "<i>Supported</i>: share of its choices that the log could have shown.</p>\n",
+          "likewise; - where a reward was outside of <code>--range</code>. <i>Effective sample</i>: how many "
+          "rounds of "
+          "the policy's own the log is worth. <i>Largest weight</i>: how many rounds the one that counts "
+          "most stands for. "
+          "<i>Supported</i>: per cent of its choices that the log could have shown.</p>\n",
           to);
 }
 
-static void figure(FILE *to, const char *name, const char *text, int there)
+static void put_estimates(FILE *to, const struct gbose__judgement *j)
 {
-    if (there)
-        fprintf(to, "<figure><img src=\"%s.svg\" alt=\"%s\"><figcaption>%s</figcaption></figure>\n", name,
-                text, text);
+    fputs("<h3>Other estimates of the level</h3>\n<div "
+          "class=\"wide\"><table><thead><tr><th>policy</th><th>IPS</th>"
+          "<th>SNIPS</th><th>DM</th><th>DR</th><th>SNDR</th><th>Switch-DR</th><th>DRos</th><th>Cressie-Read</"
+          "th></tr>"
+          "</thead><tbody>\n",
+          to);
+    for (size_t i = 0; i < j->n; i++) {
+        const gbose_policy_value *v = &j->policy[i].value;
+        const gbose_interval *d = &j->policy[i].difference.phi;
+        double width = d->upper - d->lower, fine = fmin(isfinite(width) && i ? width : 0.01, 0.1);
+        const double value[] = {v->ips,  v->snips,     v->dm,    v->dr,
+                                v->sndr, v->switch_dr, v->dr_os, v->cressie_read};
+
+        name_cell(to, j->policy[i].name);
+        for (size_t k = 0; k < sizeof value / sizeof *value; k++)
+            cell(to, value[k], fine);
+        fputs("</tr>\n", to);
+    }
+    fputs("</tbody></table></div>\n<p>They have no interval here, and carry all motion of the level: to "
+          "compare policies, "
+          "take the difference above. <i>IPS</i> weighs rewards by how much more likely the policy's choice "
+          "was; "
+          "<i>DM</i> believes a regression; the others combine both.</p>\n",
+          to);
 }
 
-static void page(FILE *to, const struct gbose__judgement *j, const int there[4])
+static void put_warnings(FILE *to, const struct gbose__judgement *j)
 {
-    char sentence[600];
-    char *warnings = NULL;
+    char *text = NULL, *rest = NULL;
     size_t size = 0;
-    FILE *memory = open_memstream(&warnings, &size);
+    FILE *memory = open_memstream(&text, &size);
 
-    fputs("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
-          "content=\"width=device-width\"><title>",
-          to);
-    gbose__format_html(to, j->title);
-    fputs("</title><style>body{font:16px/1.5 sans-serif;max-width:72em;margin:2em auto;padding:0 "
-          "1em}table{border-collapse:collapse;font-size:13px;display:block;"
-          "overflow-x:auto}td,th{padding:.25em .6em;text-align:right;border-bottom:1px solid "
-          "#ddd}td.name,th:first-child{text-align:left}.glance{font-size:1.15em}"
-          ".warning{background:#fff3e0;border-left:4px solid #d55e00;padding:.5em 1em}figure{margin:2em "
-          "0}img{max-width:100%}figcaption{color:#444}</style><h1>",
-          to);
-    gbose__format_html(to, j->title);
-    fputs("</h1>\n<p>", to);
-    gbose__format_html(to, j->summary);
-    fputs("</p>\n", to);
+    if (!memory)
+        return;
+    if (gbose__judgement_warnings(memory, j) && !fclose(memory)) {
+        fputs("<div class=\"warning\">\n", to);
+        for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+            gbose__html_sentence(to, NULL, line);
+        fputs("</div>\n", to);
+    } else if (!text) {
+        fclose(memory);
+    }
+    free(text);
+}
+
+static int put_page(FILE *to, const struct gbose__judgement *j, const char *dir, const int there[4],
+                    gbose_error *err)
+{
+    static const char *const captions[] = {
+        "Difference to the first policy over the log, and the interval that holds at all times.",
+        "How often a weight of each size came, 0 being rounds in which the policy would not have played the "
+        "arm: "
+        "rounds far to the right carry the estimates.",
+        "What the log can say about each policy: 1 is all.",
+        "Propensity audit: arms beyond the dashed lines were not played as often as logged."};
+    char sentence[600];
+    int rc = GBOSE_OK;
+
+    gbose__html_begin(to, j->title);
+    gbose__html_sentence(to, NULL, j->summary);
     for (size_t i = 1; i < j->n; i++) {
         gbose__judgement_sentence(sentence, sizeof sentence, j, i);
-        fputs("<p class=\"glance\">", to);
-        gbose__format_html(to, sentence);
-        fputs("</p>\n", to);
+        gbose__html_sentence(to, "found", sentence);
     }
-    if (memory) {
-        size_t n = gbose__judgement_warnings(memory, j);
-
-        fclose(memory);
-        if (n) {
-            fputs("<div class=\"warning\"><pre style=\"white-space:pre-wrap\">", to);
-            gbose__format_html(to, warnings);
-            fputs("</pre></div>\n", to);
+    put_warnings(to, j);
+    for (size_t i = 0; i < 4 && !rc; i++) {
+        if (i == 1) {
+            put_differences(to, j);
+            put_estimates(to, j);
+            fputs("<h2>Can the log answer?</h2>\n", to);
         }
-        free(warnings);
+        if (there[i])
+            rc = gbose__html_single(to, dir, gbose__judgement_figures[i].name, i + 1, captions[i], err);
     }
-    page_tables(to, j);
-    figure(to, "difference",
-           "Difference to the first policy over the log, and the interval that holds at all times", there[0]);
-    figure(to, "weights", "How often a weight of each size came: rounds far to the right carry the estimates",
-           there[1]);
-    figure(to, "support", "What the log can say about each policy: 1 is all", there[2]);
-    figure(to, "audit", "Propensity audit: arms beyond the dashed lines were not played as often as logged",
-           there[3]);
     if (!there[2])
-        fputs("<p>Figures need gnuplot, which was not found or failed.</p>\n", to);
+        gbose__html_sentence(to, NULL, "Figures need gnuplot, which was not found or failed.");
     if (j->partial)
-        fputs("<p>Only the played arm's probability is logged, so that there is no propensity audit.</p>\n",
-              to);
+        gbose__html_sentence(
+            to, NULL, "Only the played arm's probability is logged, so that there is no propensity audit.");
     else
         fprintf(to,
                 "<p>Propensity audit: by arm %.2f standard errors, by size of probability %.2f, by score "
                 "%.2f; together p = %.3g.</p>\n",
                 j->audit.arm, j->audit.bin, j->audit.score, j->audit.p);
+    fputs("<h2>Files</h2>\n<ul>\n<li><a href=\"policies.csv\">policies.csv</a>: a row a policy, with the "
+          "exact paired interval</li>\n"
+          "<li><a href=\"curve.csv\">curve.csv</a>: the difference over the log</li>\n",
+          to);
+    if (!j->partial)
+        fputs("<li><a href=\"audit.csv\">audit.csv</a>: a row an arm</li>\n", to);
+    fputs("</ul>\n", to);
+    gbose__html_end(to);
+    return rc;
 }
 
 /* ---- files ---- */
 
-typedef void printer(FILE *to, const struct gbose__judgement *j);
+/* Is there anything to draw over time? */
+static int has_curve(const struct gbose__judgement *j)
+{
+    for (size_t k = 1; k < j->n; k++)
+        if (j->policy[k].n_curve && isfinite(j->policy[k].difference.phi.upper))
+            return 1;
+    return 0;
+}
 
-static int write_file(const char *dir, const char *name, printer *print, const struct gbose__judgement *j,
-                      gbose_error *err)
+static int write_file(const char *dir, const char *name, gbose__judgement_printer *print,
+                      const struct gbose__judgement *j, gbose_error *err)
 {
     struct gbose__file f;
     int rc = gbose__file_open(&f, dir, name, err);
@@ -462,12 +390,8 @@ int gbose__judgement_write(const struct gbose__judgement *j, const char *dir, gb
 {
     static const struct {
         const char *name;
-        printer *print;
-    } tables[] = {{"policies.csv", policies_csv}, {"curve.csv", curve_csv}, {"audit.csv", audit_csv}},
-      figures[] = {{"difference", difference_figure},
-                   {"weights", weights_figure},
-                   {"support", support_figure},
-                   {"audit", audit_figure}};
+        gbose__judgement_printer *print;
+    } tables[] = {{"policies.csv", policies_csv}, {"curve.csv", curve_csv}, {"audit.csv", audit_csv}};
     struct gbose__file f;
     int there[4] = {0}, rc = gbose__file_make_dirs(dir, err);
 
@@ -476,20 +400,21 @@ int gbose__judgement_write(const struct gbose__judgement *j, const char *dir, gb
             rc = write_file(dir, tables[i].name, tables[i].print, j, err);
     for (size_t i = 0; i < 4 && !rc; i++) {
         char name[40];
-        size_t points = 0;
         gbose_error ignored;
 
-        for (size_t k = 1; k < j->n; k++)
-            points += j->policy[k].n_curve && isfinite(j->policy[k].difference.phi.upper);
-        if ((i == 0 && !points) || (i == 3 && (j->partial || !j->n_arms)))
+        if ((i == 0 && !has_curve(j)) || (i == 3 && (j->partial || !j->n_arms)))
             continue;
-        snprintf(name, sizeof name, "%s.gp", figures[i].name);
-        rc = write_file(dir, name, figures[i].print, j, err);
-        there[i] = !rc && gbose__gnuplot(dir, figures[i].name, &ignored) == GBOSE_OK;
+        snprintf(name, sizeof name, "%s.gp", gbose__judgement_figures[i].name);
+        rc = write_file(dir, name, gbose__judgement_figures[i].print, j, err);
+        there[i] = !rc && gbose__gnuplot(dir, gbose__judgement_figures[i].name, &ignored) == GBOSE_OK;
     }
     rc = rc ? rc : gbose__file_open(&f, dir, "report.html", err);
     if (rc)
         return rc;
-    page(f.to, j, there);
+    rc = put_page(f.to, j, dir, there, err);
+    if (rc) {
+        gbose__file_abandon(&f);
+        return rc;
+    }
     return gbose__file_close(&f, err);
 }
