@@ -3,7 +3,7 @@
 Usage: ./run bench [--quick] [--docs] [SECTION...]
 
 Sections: rounds auto ball growth kernels isa learners threads features evaluate; all of them if none is named.
-The service has a benchmark of its own: ./run bench serve --help.
+The service has benchmarks of its own: ./run bench serve, and ./run bench fleet for three servers on PostgreSQL.
 
   --quick   few and short repetitions, for a look. Results go to build/bench/quick/, and nothing else changes
   --docs    renew the tables and figures of docs/performance.md from bench/results/; alone it measures nothing

@@ -128,6 +128,7 @@ if for_any test full; then
 fi
 if for_any bench; then
     need wrk command -v wrk
+    need postgresql sh -c 'ls /usr/lib/postgresql/*/bin/initdb'
     need libopenblas-dev library openblas
     need libblis-dev library blis
     need python3-numpy debian_python -c 'import numpy'

@@ -393,6 +393,12 @@ void gbose__fleet_turn(struct gbose__service *service);
 void gbose__fleet_lease(struct gbose__service *service, struct gbose__bandit *bandit);
 #define GBOSE__LEASED 16384 /* numbers in one lease */
 
+/* ---- servers.c ---- */
+
+/* What this server says of itself, for people: {"port", "reachable", "bandits": [...]}. */
+void gbose__servers_report(struct gbose__service *service, struct gbose__text *out,
+                           struct gbose__bandit **all, size_t n);
+
 /* ---- monitor.c: what is found out on the way, for people ---- */
 
 void gbose__monitor_free(struct gbose__monitor *monitor);

@@ -19,8 +19,28 @@ function section(title, ...parts) {
   return [element("h2", {}, title), ...parts];
 }
 
+// Servers on one store: how far each has come with each bandit, and who trains it.
+function fleet(servers) {
+  if (servers.length < 2 && !servers.some((server) => server.stream)) return null;
+  return section(
+    servers.length === 1 ? "1 server" : `${servers.length} servers`,
+    table(
+      ["#Stream", "Server", "#Port", "Store", "#Heard", "Bandit", "#Model", "#Learned", "#Behind", "Trains"],
+      servers.flatMap(({ stream, name, silent_ms, report }) =>
+        (report.bandits.length ? report.bandits : [null]).map((b) => [
+          String(stream), name, String(report.port),
+          report.reachable ? "reachable" : element("span", { class: "bad" }, "away"),
+          silent_ms > 3000 ? element("span", { class: "bad" }, `${Math.round(silent_ms / 1000)} s ago`) : `${(silent_ms / 1000).toFixed(1)} s ago`,
+          ...(b ? [b.bandit, String(b.generation), count(b.learned), count(b.behind), b.leads ? "yes" : ""] : ["", "", "", "", ""]),
+        ]),
+      ),
+    ),
+  );
+}
+
 async function overview() {
   const { bandits } = await call("GET", "/v1/bandits");
+  const { servers } = await call("GET", "/v1/servers");
   crumbs.replaceChildren();
   document.title = "gbose";
   if (!bandits.length) {
@@ -45,6 +65,7 @@ async function overview() {
         `${b.model}, ${count(b.learned)} learned`,
       ]),
     ),
+    fleet(servers),
   );
 }
 

@@ -1,0 +1,197 @@
+"""Three servers on one PostgreSQL, beside COPY of the same rows into the same kind of table: ./run bench fleet [SECONDS]
+
+All of it in one run, in turn, on this machine: PostgreSQL with fsync and synchronous_commit on, three servers with one thread each, wrk as the load
+(one for each server), and for the comparison three psql that COPY the rows which the servers have written, in files of 1 to 1000 rows, a commit each.
+Decisions have 10 arms with 18 features. A group is what a server writes by one commit.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.insert(0, os.path.join(TOP, "scripts"))
+from postgres import Postgres  # noqa: E402
+
+GBOSE = os.path.join(TOP, "build", "release", "gbose")
+ARMS, FEATURES, SERVERS, TURNS = 10, 18, 3, 3
+SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 4
+# Connections to each server, and decisions in one request.
+LOADS = [(1, 1), (16, 1), (64, 1), (256, 1), (8, 20), (8, 100)]
+COPIES = [1, 10, 100, 1000]
+
+
+def contexts(rng):
+    return {"contexts": [[round(rng.gauss(0, 1), 6) for _ in range(FEATURES)] for _ in range(ARMS)]}
+
+
+def call(port, method, path, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    return json.load(urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method, data=data)))
+
+
+def metrics(port):
+    text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read().decode()
+    return {name: float(value) for name, value in re.findall(r"^(\w+) ([\d.e+]+)$", text, re.M)}
+
+
+def cpu(processes):
+    """Seconds of processor time by process."""
+    used = {}
+    for pid in processes:
+        try:
+            with open(f"/proc/{pid}/stat") as text:
+                fields = text.read().rsplit(")", 1)[1].split()
+            used[pid] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except FileNotFoundError:
+            pass
+    return used
+
+
+def more(before, after):
+    return sum(after[pid] - before.get(pid, 0) for pid in after)
+
+
+def sessions(database):
+    return [int(pid) for pid in subprocess.run(["pgrep", "-P", str(database.process.pid)], capture_output=True, text=True).stdout.split()]
+
+
+class Server:
+    def __init__(self, url, work, i):
+        self.log = os.path.join(work, f"server{i}.log")
+        self.process = subprocess.Popen([GBOSE, "serve", "--store", url, "--port", "0", "--threads", "1"], stderr=open(self.log, "w"))
+        for _ in range(600):
+            found = re.search(r"http://\S+:(\d+)/", open(self.log).read())
+            if found:
+                self.port = int(found[1])
+                return
+            time.sleep(0.05)
+        sys.exit(f"bench: {open(self.log).read()}")
+
+
+def train(port):
+    rng = random.Random(2)
+    for _ in range(4):
+        asked = [contexts(rng) for _ in range(500)]
+        got = call(port, "POST", "/v1/bandits/b/decide", asked)
+        call(port, "POST", "/v1/bandits/b/rewards", [{"event": d["event"], "reward": a["contexts"][d["arm"]][0], "final": True} for a, d in zip(asked, got)])
+
+
+def load(servers, database, work, connections, batch):
+    """Events a second of all servers, changes in a commit, processor us of the servers and of the database for an event, median ms."""
+    script = os.path.join(work, f"post{batch}.lua")
+    body = contexts(random.Random(1))
+    with open(script, "w") as out:
+        text = json.dumps(body if batch == 1 else [body] * batch, separators=(",", ":"))
+        out.write(f"wrk.method = 'POST'\nwrk.body = '{text}'\nwrk.headers['Content-Type'] = 'application/json'\n")
+    before, used, theirs = [metrics(s.port) for s in servers], cpu([s.process.pid for s in servers]), cpu(sessions(database))
+    began = time.monotonic()
+    running = [
+        subprocess.Popen(
+            ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", "--latency", "--timeout", "20s", "-s", script, f"http://127.0.0.1:{s.port}/v1/bandits/b/decide"],
+            stdout=subprocess.PIPE, text=True,
+        )
+        for s in servers
+    ]
+    said = [process.communicate()[0] for process in running]
+    took = time.monotonic() - began
+    if any(re.search(r"Non-2xx|Socket errors", text) for text in said):
+        sys.exit(f"bench: {said}")
+    unit = {"us": 1e-3, "ms": 1, "s": 1e3}
+    half = statistics.median(float(v) * unit[u] for text in said for v, u in re.findall(r"^ +50% +([\d.]+)(us|ms|s)$", text, re.M))
+    after = [metrics(s.port) for s in servers]
+    grown = lambda name: sum(b[name] - a[name] for a, b in zip(before, after))  # noqa: E731
+    events = grown("gbose_decisions_total")
+    return (
+        events / took,
+        grown("gbose_changes_total") / grown("gbose_commits_total"),
+        more(used, cpu([s.process.pid for s in servers])) / events * 1e6,
+        more(theirs, cpu(sessions(database))) / events * 1e6,
+        half,
+    )
+
+
+def prepare_copy(database, work):
+    """A table like that of the events, and files of their rows."""
+    day = database.sql("SELECT max(day) FROM gbose.event")
+    database.sql(
+        "CREATE SCHEMA copy; CREATE TABLE copy.event (LIKE gbose.event) PARTITION BY LIST (day); ALTER TABLE copy.event ADD PRIMARY KEY (key, day);"
+        f"CREATE INDEX ON copy.event (unit) WHERE unit IS NOT NULL; CREATE TABLE copy.today PARTITION OF copy.event FOR VALUES IN ({day});"
+        f"CREATE TABLE copy.rows AS SELECT row_number() OVER (ORDER BY key) - 1 AS n, * FROM gbose.event WHERE day = {day}; CREATE INDEX ON copy.rows (n)"
+    )
+    names = "day, key, name, time, deadline, generation, learned, flags, arm, pmf, shadow, unit, body, sum"
+    there = int(database.sql("SELECT count(*) FROM copy.rows"))
+    files = {}
+    for size in COPIES:
+        at, files[size] = 0, []
+        words = []
+        for i in range(min(there // size, SERVERS * {1: 300, 10: 200, 100: 60, 1000: 12}[size])):
+            path = os.path.join(work, f"{size}-{i}.copy")
+            words += ["-c", f"\\copy (SELECT {names} FROM copy.rows WHERE n >= {at} AND n < {at + size}) TO '{path}' (FORMAT binary)"]
+            files[size].append(path)
+            at += size
+        subprocess.run([f"{database.bin}/psql", "-qX", database.url, *words], check=True)
+    return files
+
+
+def copy(database, files, size):
+    """Rows a second by three psql, a commit for each file."""
+    database.sql("TRUNCATE copy.event")
+    share = [[word for path in files[i::SERVERS] for word in ("-c", f"\\copy copy.event FROM '{path}' (FORMAT binary)")] for i in range(SERVERS)]
+    began = time.monotonic()
+    running = [subprocess.Popen([f"{database.bin}/psql", "-qX", database.url, *words]) for words in share]
+    if any(process.wait() for process in running):
+        sys.exit("bench: COPY failed")
+    return len(files) * size / (time.monotonic() - began)
+
+
+def main():
+    if not shutil.which("wrk"):
+        sys.exit("bench: wrk was not found (Debian and Ubuntu: wrk)")
+    work = tempfile.mkdtemp(dir=os.environ.get("GBOSE_BENCH_DIR", os.path.join(TOP, "build")))
+    os.chmod(work, 0o755)
+    os.mkdir(os.path.join(work, "postgres"))
+    servers = []
+    try:
+        with Postgres(os.path.join(work, "postgres"), fsync="on", shared_buffers="256MB", max_wal_size="4GB") as database:
+            try:
+                servers = [Server(database.url, work, i) for i in range(SERVERS)]
+                call(servers[0].port, "PUT", "/v1/bandits/b", {"dim": FEATURES, "spec": "gbose-auto", "wait": "1h"})
+                time.sleep(1)
+                train(servers[0].port)
+                time.sleep(2)
+                load(servers, database, work, 16, 20)  # rows for the comparison
+                files = prepare_copy(database, work)
+                print(f"{SERVERS} servers, {ARMS} arms x {FEATURES} features, {SECONDS} s x {TURNS}, medians")
+                runs = {key: [] for key in [*LOADS, *COPIES]}
+                for _ in range(TURNS):
+                    for size in COPIES:
+                        runs[size].append(copy(database, files[size], size))
+                    for one in LOADS:
+                        runs[one].append(load(servers, database, work, *one))
+                best = max(statistics.median(runs[size]) for size in COPIES)
+                print(f"\n{'COPY: rows a commit':>24} {'rows/s':>8}")
+                for size in COPIES:
+                    print(f"{size:>24} {statistics.median(runs[size]):>8.0f}")
+                print(f"\n{'connections x decisions':>24} {'events/s':>8} {'of COPY':>8} {'a commit':>9} {'servers us':>10} {'database us':>11} {'median ms':>10}")
+                for connections, batch in LOADS:
+                    rate, group, ours, theirs, half = (statistics.median(r[i] for r in runs[connections, batch]) for i in range(5))
+                    print(f"{f'{SERVERS} x {connections} x {batch}':>24} {rate:>8.0f} {rate / best:>8.0%} {group:>9.1f} {ours:>10.1f} {theirs:>11.1f} {half:>10.1f}")
+            finally:
+                for server in servers:
+                    server.process.terminate()
+                for server in servers:
+                    server.process.wait()
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+main()
