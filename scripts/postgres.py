@@ -53,6 +53,11 @@ class Postgres:
             os.chown(self.dir, nobody.pw_uid, nobody.pw_gid)
             self.drop = [f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
         self.log = open(os.path.join(self.dir, "log"), "a+")
+        # Somebody to clean up if this process is killed: it notices by the end of its input.
+        self.janitor = subprocess.Popen(
+            ["sh", "-c", 'cat; while [ -e "$1/data/postmaster.pid" ] && [ $((i += 1)) -le 100 ]; do sleep 0.1; done; rm -rf "$1"', "sh", self.dir],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd="/", start_new_session=True,
+        )
 
     @property
     def url(self):
@@ -106,6 +111,8 @@ class Postgres:
         self.stop(signal.SIGQUIT)
         self.log.close()
         shutil.rmtree(self.dir, ignore_errors=True)
+        self.janitor.stdin.close()
+        self.janitor.wait()
 
     def __enter__(self):
         try:

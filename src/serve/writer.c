@@ -23,7 +23,7 @@
 #define MOST_DROPPED 1000  /* of one bandit, in one transaction */
 #define RETAIN_EVERY 10000 /* milliseconds */
 #define MOST_TRIES 50      /* of a decision that the store, which is there, refuses */
-#define LAST_TRIES 10000   /* milliseconds: how long what is queued may take to be written at the end */
+#define LAST_TRIES 5000    /* milliseconds: how long what is queued may take to be written at the end */
 #define FAILING_PAUSE 50   /* milliseconds between two attempts on a store that fails */
 
 /* Changes of a group, put together from its jobs, and taken apart again. */

@@ -231,7 +231,7 @@ void gbose__pg_disconnect(struct gbose__pg *c)
 
 static int prepare(struct gbose__pg *c, const char *sql, int *place, gbose_error *err)
 {
-    char name[12];
+    char name[16];
     int rc, i = 0;
 
     while (i < c->n_prepared && c->prepared[i] != sql)
@@ -254,7 +254,7 @@ static int prepare(struct gbose__pg *c, const char *sql, int *place, gbose_error
 int gbose__pg_query(struct gbose__pg *c, const char *sql, const struct gbose__pg_args *args, PGresult **out,
                     gbose_error *err)
 {
-    char name[12];
+    char name[16];
     int rc = gbose__pg_connect(c, err), place = 0;
 
     if (!rc)

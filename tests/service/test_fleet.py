@@ -4,8 +4,11 @@ the database, the network between them. Nothing acknowledged is lost, and each e
 import json
 import os
 import random
+import re
+import shutil
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -15,7 +18,7 @@ import pytest
 from server import Client, Refused, Server, gbose, until
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
-from postgres import NotInstalled, Postgres  # noqa: E402
+from postgres import NotInstalled, Postgres, free_port  # noqa: E402
 
 FAULTS = 100 if os.environ.get("GBOSE_FULL") else 10
 CONNECTIONS = 16
@@ -23,6 +26,10 @@ CONNECTIONS = 16
 
 @pytest.fixture(scope="module")
 def postgres():
+    def stop(*_):
+        raise KeyboardInterrupt  # so that what was started is ended
+
+    signal.signal(signal.SIGTERM, stop)
     try:
         with Postgres() as it:
             yield it
@@ -265,6 +272,44 @@ def test_without_the_database(fleet, database):
     assert server.stop() == 0
     assert "LOST 1 decisions of bandit 'relaxed'" in Path(server.log).read_text()
     database.start()
+
+
+def test_nginx_in_front_of_three(fleet, tmp_path):
+    if not shutil.which("nginx", path="/usr/sbin:/usr/bin"):
+        pytest.skip("there is no nginx")
+    servers, port = fleet(3), free_port()
+    servers[0].client().put("/v1/bandits/b", {"dim": 2, "wait": "10m"})
+    everywhere(servers, "/v1/bandits/b", lambda shown: True)
+    for name in ("fleet-nginx.conf", "compose-nginx.conf"):
+        text = (Path(__file__).parents[2] / "deploy" / name).read_text()
+        addresses = re.findall(r"^    server (\S+) max_fails", text, re.M)
+        assert len(addresses) == 3
+        for address, server in zip(addresses, servers):
+            text = text.replace(address, f"127.0.0.1:{server.port}")
+        text = re.sub(r"    (ssl_certificate|server_name).*\n", "", re.sub(r"listen .*;", f"listen 127.0.0.1:{port};", text))
+        (tmp_path / "site.conf").write_text(text)
+        temporary = "".join(f"{kind}_temp_path {tmp_path}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        (tmp_path / "nginx.conf").write_text(
+            ("user root;" if os.getuid() == 0 else "") + f"daemon off; pid {tmp_path}/pid; error_log stderr; events {{}}"
+            f" http {{ access_log off; {temporary} include {tmp_path}/site.conf; }}"
+        )
+        nginx = subprocess.Popen(["nginx", "-p", str(tmp_path), "-e", "stderr", "-c", str(tmp_path / "nginx.conf")], env={**os.environ, "PATH": "/usr/sbin:/usr/bin"}, stderr=subprocess.DEVNULL)
+        try:
+            api = Client(port)
+
+            def decide():
+                try:
+                    return api.raw("POST", "/v1/bandits/b/decide", json.dumps({"contexts": [[1, 2], [2, 1]]}))[0]
+                except OSError:
+                    return 0
+
+            until(decide, lambda status: status == 200)
+            if name == "fleet-nginx.conf":
+                servers[0].kill()
+            assert [decide() for _ in range(60)].count(200) >= 58  # one that was under way may be lost
+        finally:
+            nginx.terminate()
+            nginx.wait(20)
 
 
 def test_a_password_is_not_seen(database, tmp_path):
