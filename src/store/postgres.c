@@ -225,7 +225,8 @@ static int save_tally(struct gbose__pg_group *g, gbose_error *err)
     size_t n = 0, n_used = 0;
     int rc = GBOSE_OK, bad = 0;
 
-    qsort(g->tally, g->n_tally, sizeof *g->tally, by_bandit);
+    if (g->n_tally)
+        qsort(g->tally, g->n_tally, sizeof *g->tally, by_bandit);
     for (size_t i = 0; i < g->n_tally; i++) {
         const struct gbose__pg_tally *t = &g->tally[i];
         int any = 0;
@@ -387,11 +388,9 @@ static int begin(struct gbose__pg_store *store, gbose_error *err)
 
 static int commit(struct gbose__pg_store *store, gbose_error *err)
 {
-    char doubt[sizeof store->doubt];
     PGresult *r = NULL;
     int rc, happened = 0;
 
-    memcpy(doubt, store->doubt, sizeof doubt);
     rc = gbose__pg_exec(&store->writer, "COMMIT", &r, err);
     if (!rc && strcmp(PQcmdStatus(r), "COMMIT"))
         rc = gbose__fail(err, GBOSE__ESTORE, "cannot write to the store: the transaction was rolled back");
