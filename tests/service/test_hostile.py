@@ -45,9 +45,10 @@ def test_clients_that_leave_before_the_answer(server, api):
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             connection.close()
         assert api.post("/v1/bandits/news/decide", {"contexts": TWO})
-    counts = api.get("/v1/bandits/news")["counts"]
-    lines = api.raw("GET", "/v1/bandits/news/log")[1].splitlines()
-    assert 12 < counts["events"] == len(lines) <= sent + 12
+    until(  # the last ones are still under way
+        lambda: (api.get("/v1/bandits/news")["counts"]["events"], len(api.raw("GET", "/v1/bandits/news/log")[1].splitlines())),
+        lambda n: 12 < n[0] == n[1] <= sent + 12,
+    )
     until(lambda: api.get("/metrics"), lambda text: "gbose_connections 1\n" in text)
 
 
