@@ -201,7 +201,7 @@ static int check(struct gbose__sqlite *c, const char *path, int64_t *version, gb
         return gbose__fail(err, GBOSE__ECORRUPT, "%s is damaged: it has tables but no version", path);
     if (stat(path, &st) || st.st_size > SMALL_FILE)
         return GBOSE_OK;
-    if (sqlite3_prepare_v2(c->db, "PRAGMA quick_check(1)", -1, &s, NULL))
+    if (sqlite3_prepare_v2(c->db, "PRAGMA integrity_check(1)", -1, &s, NULL))
         return gbose__sqlite_fail(c, "check the store", err);
     if (sqlite3_step(s) != SQLITE_ROW)
         rc = gbose__sqlite_fail(c, "check the store", err);

@@ -149,6 +149,8 @@ static int read_case(sqlite3_stmt *s, struct gbose__event_row *event, struct gbo
         .body_size = (size_t)sqlite3_column_bytes(s, 11),
         .activated = sqlite3_column_int(s, 18),
     };
+    if (sqlite3_column_type(s, 0) == SQLITE_NULL) /* closed, and not there */
+        return damaged("an outcome", err);
     if (!size || size % sizeof(double) || event->arm >= event->n_arms ||
         (event->shadow && (size_t)sqlite3_column_bytes(s, 9) != size) ||
         (event->unit && sqlite3_column_bytes(s, 10) != GBOSE__UNIT_SIZE) ||
@@ -268,7 +270,7 @@ static int view_outcomes(struct gbose__view *view, uint32_t bandit, uint64_t aft
     sqlite3_stmt *s = gbose__sqlite_statement(
         of(view), OUTCOMES,
         "SELECT " EVENT_COLUMNS
-        " FROM outcome o JOIN event e ON e.key = o.event WHERE o.key > ?1 AND o.key <= ?2 "
+        " FROM outcome o LEFT JOIN event e ON e.key = o.event WHERE o.key > ?1 AND o.key <= ?2 "
         "ORDER BY o.key LIMIT ?3");
     size_t shown = 0;
 
