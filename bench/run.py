@@ -331,8 +331,6 @@ def features(quick):
     write_csv("features.csv", ["contender", "microseconds", "spread", "above the arithmetic"], rows)
 
 
-# ---- the page ----
-
 def evaluate(quick):
     """gbose evaluate on a million lines of 10 arms and 18 features, beside reading them, and beside numpy on arrays."""
     lines, files = (5000, 2) if quick else (50000, 20)  # the same file again and again: it would be 4 GB
@@ -371,7 +369,10 @@ def evaluate(quick):
     for name, _ in contenders:
         rows.append([name, number(median(times[name])), number(median(times[name]) / parsing)])
         print(f"{name:42} {median(times[name]):8.2f} us a line, {median(times[name]) / parsing:5.2f} times parsing")
-    write_csv("evaluate", ["what", "us_per_line", "times_parsing"], rows)
+    write_csv("evaluate.csv", ["what", "us_per_line", "times_parsing"], rows)
+
+
+# ---- the pages ----
 
 
 def read_csv(name):
@@ -435,22 +436,29 @@ def page_tables():
     yield "features", markdown(["ten arms, eighteen columns", "us", "above the arithmetic"],
                                [[r["contender"], number(float(r["microseconds"])),
                                  f"{float(r['above the arithmetic']):.2f}"] for r in read_csv("features.csv")])
+    yield "evaluate", markdown(["", "microseconds a line", "times parsing"],
+                               [[r["what"], r["us_per_line"], r["times_parsing"]] for r in read_csv("evaluate.csv")])
     yield "threads", markdown(["threads", "rounds a second, best", "gain in wall time, best", "gain by CPU, median"],
                               [[r["threads"], number(float(r["rounds a second, best"])),
                                 r["gain in wall time, best"] + "x", r["gain by CPU, median"] + "x"]
                                for r in read_csv("threads.csv")])
 
 
-def renew_page():
-    path = os.path.join(HERE, "..", "docs", "performance.md")
-    with open(path) as f:
-        text = f.read()
-    for name, table in page_tables():
-        begin, end = f"<!-- bench: {name} -->\n", f"<!-- /bench -->"
-        at = text.index(begin) + len(begin)
-        text = text[:at] + table + "\n" + text[text.index(end, at):]
-    with open(path, "w") as f:
-        f.write(text)
+def renew_pages():
+    """Every table stands on one of the pages, between marks that have its name."""
+    tables = dict(page_tables())
+    for page in ("performance.md", "evaluation.md"):
+        path = os.path.join(HERE, "..", "docs", page)
+        with open(path) as f:
+            text = f.read()
+        for name in list(tables):
+            begin, end = f"<!-- bench: {name} -->\n", "<!-- /bench -->"
+            if begin in text:
+                at = text.index(begin) + len(begin)
+                text = text[:at] + tables.pop(name) + "\n" + text[text.index(end, at):]
+        with open(path, "w") as f:
+            f.write(text)
+    assert not tables, f"no page has a place for {', '.join(tables)}"
     for figure in ("rounds", "roofline"):
         drawn = os.path.join(HERE, "..", "docs", "figures", f"bench-{figure}.svg")
         subprocess.run([sys.executable, os.path.join(HERE, "..", "scripts", "figures.py"), figure, RESULTS, drawn], check=True)
@@ -483,7 +491,7 @@ def main():
             print(f"== {name}")
             section(quick)
     if "--docs" in arguments:
-        renew_page()
+        renew_pages()
 
 
 main()

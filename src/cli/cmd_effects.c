@@ -26,10 +26,12 @@ struct asking {
 
 static int group_of(struct asking *q, const struct gbose__record *r, gbose_effects **out, gbose_error *err)
 {
-    const char *text = q->by ? gbose__record_column(r, q->by) : "";
+    char text[256] = "";
     size_t at, before = q->groups.n;
 
-    if (names_find(&q->groups, text ? text : "(none)", &at))
+    if (q->by)
+        logs_by(&q->logs, r, q->by, text, sizeof text);
+    if (names_find(&q->groups, text, &at))
         return gbose__no_memory(err);
     if (q->groups.n > before) {
         gbose_effects **grown = realloc(q->f, q->groups.n * sizeof *grown);
@@ -67,12 +69,8 @@ static int take(void *user, const struct gbose__record *r, gbose_error *err)
     if (!r->dim)
         return gbose__fail(err, GBOSE_ESPEC,
                            "the log has no contexts ('x'); give --schema to make them of features by name");
-    if (!q->dim)
-        q->dim = r->dim;
-    if (r->dim != q->dim)
-        return gbose__fail(err, GBOSE_EINVAL, "contexts have %zu features, and those before had %zu", r->dim,
-                           q->dim);
     rc = logs_row(&q->logs, r, &row, err);
+    q->dim = rc ? q->dim : r->dim;
     if (!rc && q->unit) {
         const char *text = gbose__record_column(r, q->unit);
         size_t unit;
@@ -252,7 +250,7 @@ static void print_rows(const struct asking *q, const struct gbose__effect_row *r
             width = strlen(rows[i].name) > (size_t)width ? (int)strlen(rows[i].name) : width;
         }
     width = width > NAME_WIDEST ? NAME_WIDEST : width;
-    gbose__effects_unknown(sentence, sizeof sentence, rows, n);
+    gbose__effects_unknown(sentence, sizeof sentence, rows, n, !trial);
     if (*sentence)
         puts(sentence);
     printf("\n%-*s %11s %11s %22s", width, "effect", "estimate", "error", "one look");
@@ -293,6 +291,7 @@ static int answer(struct asking *q, struct arg *args)
         rc = logs_each(&q->logs, take, q);
         if (!rc && !q->groups.n)
             rc = usage_error(q->logs.command, "the log has no decision with a reward");
+        rc = rc ? rc : logs_by_seen(&q->logs, q->by);
         rc = rc ? rc : fill(q, &rows, &n);
         if (!rc)
             logs_summary(&q->logs, stdout);
@@ -345,6 +344,7 @@ static int run(int argc, char **argv)
     if (!rc) {
         q.contrasts = args_named(args, "x");
         q.by = args_named(args, "by")->given ? args_named(args, "by")->value[0] : NULL;
+        q.logs.set.keep_features = q.by && strchr(q.by, '.'); /* a feature by name */
         q.unit = q.logs.set.unit ? "unit" : NULL;
         if (q.unit && q.logs.set.format != GBOSE__LOG_CSV && !strstr(q.logs.path[0], ".csv"))
             q.unit = q.logs.set.unit; /* a key of the line */

@@ -51,12 +51,12 @@ static int add_point(struct evaluating *v)
 static int group_of(struct evaluating *v, const struct gbose__record *r, size_t dim, gbose_evaluation **out,
                     gbose_error *err)
 {
-    const char *text = gbose__record_column(r, v->by);
     char cut[256];
     size_t at, before = v->groups.n;
 
-    snprintf(cut, sizeof cut, "%.*s", v->by_length ? (int)v->by_length : (int)sizeof cut - 1,
-             text ? text : "(none)");
+    logs_by(&v->logs, r, v->by, cut, sizeof cut);
+    if (v->by_length && v->by_length < sizeof cut)
+        cut[v->by_length] = 0;
     if (names_find(&v->groups, cut, &at))
         return gbose__no_memory(err);
     if (v->groups.n > before) {
@@ -155,6 +155,9 @@ static int read_range(struct evaluating *v, struct arg *args)
         return usage_error(v->logs.command,
                            "--range must be LOW,HIGH: what rewards are known to be within; got '%s'",
                            arg->value[0]);
+    if (!(v->set.low < v->set.high) || !isfinite(v->set.low) || !isfinite(v->set.high))
+        return usage_error(v->logs.command, "--range must be LOW,HIGH with LOW below HIGH; got '%s'",
+                           arg->value[0]);
     return EXIT_FINE;
 }
 
@@ -221,6 +224,7 @@ static int options(struct evaluating *v, struct arg *args)
             *colon = 0;
         }
         v->by = by->value[0];
+        v->logs.set.keep_features = strchr(v->by, '.') != NULL; /* a feature by name */
         v->by_length = (size_t)length;
     }
     return rc ? rc : open_policies(v, args);
@@ -398,6 +402,7 @@ static int run(int argc, char **argv)
         rc = logs_each(&v.logs, take, &v);
     if (!rc && !v.rounds)
         rc = usage_error(argv[0], "the log has no decision with a reward");
+    rc = rc ? rc : logs_by_seen(&v.logs, v.by);
     if (!rc)
         rc = report(&v, args_named(args, "out")->given ? args_named(args, "out")->value[0] : NULL);
     for (size_t i = 0; i < v.n; i++) {

@@ -33,6 +33,31 @@ static void note_time(struct checking *c, const char *time)
     snprintf(c->last_time, sizeof c->last_time, "%s", time);
 }
 
+/* A decision that is right. */
+static int note_line(struct checking *c, const struct gbose__record *r, gbose_error *err)
+{
+    size_t before = c->seen.n, at;
+
+    if (r->id && names_find(&c->seen, r->id, &at))
+        return gbose__no_memory(err);
+    c->duplicates += r->id && c->seen.n == before;
+    c->without_id |= !r->id;
+    note_time(c, r->time);
+    c->partial |= r->partial;
+    c->arms_least = c->rounds && c->arms_least < r->n_arms ? c->arms_least : r->n_arms;
+    c->arms_most = c->arms_most > r->n_arms ? c->arms_most : r->n_arms;
+    c->rounds++;
+    if (!r->has_reward) {
+        c->logs.missing++;
+        return GBOSE_OK;
+    }
+    c->reward_low = c->rewarded ? fmin(c->reward_low, r->reward) : r->reward;
+    c->reward_high = c->rewarded ? fmax(c->reward_high, r->reward) : r->reward;
+    c->reward_sum += r->reward;
+    c->rewarded++;
+    return GBOSE_OK;
+}
+
 static int check_line(void *user, const struct gbose__record *r, gbose_error *err)
 {
     struct checking *c = user;
@@ -42,36 +67,16 @@ static int check_line(void *user, const struct gbose__record *r, gbose_error *er
 
     if (rc)
         return rc;
-    if (r->id) {
-        size_t before = c->seen.n, at;
-
-        if (names_find(&c->seen, r->id, &at))
-            return gbose__no_memory(err);
-        c->duplicates += c->seen.n == before;
-    } else {
-        c->without_id = 1;
-    }
-    note_time(c, r->time);
-    c->partial |= r->partial;
-    c->arms_least = c->rounds && c->arms_least < r->n_arms ? c->arms_least : r->n_arms;
-    c->arms_most = c->arms_most > r->n_arms ? c->arms_most : r->n_arms;
     if (!c->e) {
         rc = gbose_evaluation_new(&c->e, 1, r->partial ? 0 : r->dim, NULL, err);
         if (rc)
             return rc;
     }
-    c->rounds++;
-    if (r->has_reward) {
-        c->reward_low = c->rewarded ? fmin(c->reward_low, r->reward) : r->reward;
-        c->reward_high = c->rewarded ? fmax(c->reward_high, r->reward) : r->reward;
-        c->reward_sum += r->reward;
-        c->rewarded++;
-    } else {
-        c->logs.missing++;
+    if (!r->has_reward)
         row.reward = c->rewarded ? c->reward_sum / (double)c->rewarded : 0; /* the audit is about draws */
-    }
     pmf[0] = row.pmf;
-    return gbose_evaluation_add(c->e, &row, pmf, err);
+    rc = gbose_evaluation_add(c->e, &row, pmf, err);
+    return rc ? rc : note_line(c, r, err);
 }
 
 static void print_check(struct checking *c)

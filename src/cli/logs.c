@@ -182,6 +182,21 @@ static int check_schema(struct logs *logs, const struct gbose__record *r, gbose_
                        r->schema, logs->schema_seen);
 }
 
+void logs_by(struct logs *logs, const struct gbose__record *r, const char *column, char *buf, size_t size)
+{
+    const char *text = gbose__record_column(r, column);
+
+    snprintf(buf, size, "%s", text ? text : "(none)");
+    logs->by_seen |= text != NULL;
+}
+
+int logs_by_seen(const struct logs *logs, const char *column)
+{
+    if (!column || logs->by_seen)
+        return EXIT_FINE;
+    return usage_error(logs->command, "no line has a value '%s' to go by", column);
+}
+
 int logs_suits(const gbose *g, const char *name, const struct gbose__record *r, gbose_error *err)
 {
     uint64_t of = gbose_schema_of(g);
@@ -226,10 +241,11 @@ static int each_of(struct logs *logs, const char *path,
             rc = rc ? rc : take(user, r, &inner);
             if (rc == GBOSE_OK)
                 continue;
-            gbose__fail(&err, rc,
-                        is_lines_fault(rc) || rc == GBOSE_ESCHEMA ? "%.90s, line %" PRIu64 ": %.140s"
-                                                                  : "%.0s%.0" PRIu64 "%s",
-                        path, gbose__log_line(log), inner.text);
+            if (is_lines_fault(rc) || rc == GBOSE_ESCHEMA)
+                gbose__fail(&err, rc, "%.90s, line %" PRIu64 ": %.140s", path, gbose__log_line(log),
+                            inner.text);
+            else
+                err = inner;
         }
         if (logs->on_bad && is_lines_fault(rc)) {
             logs->on_bad(user, &err);
@@ -259,8 +275,12 @@ int logs_each(struct logs *logs, int (*take)(void *user, const struct gbose__rec
 
 int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row, gbose_error *err)
 {
-    size_t unit = 0;
+    size_t unit = 0, dim = r->partial ? 0 : r->dim;
 
+    if (logs->kept > 0 && dim != logs->dim)
+        return gbose__fail(err, GBOSE_EINVAL, "contexts have %zu features, and those before had %zu", dim,
+                           logs->dim);
+    logs->dim = dim;
     if (logs->kept > 0 && fabs(r->kept - logs->kept) > 1e-12)
         return gbose__fail(
             err, GBOSE_EINVAL,
@@ -285,7 +305,7 @@ int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row
                           .arm = r->arm,
                           .pmf = r->pmf,
                           .reward = r->reward,
-                          .contexts = r->dim && !r->partial ? r->x : NULL,
+                          .contexts = dim ? r->x : NULL,
                           .label = r->n_ids ? logs->label : NULL,
                           .unit = unit,
                           .partial = r->partial};

@@ -48,6 +48,8 @@ struct logs {
     struct names ids, units;
     size_t *label; /* of the arms of a round */
     size_t label_room;
+    size_t dim;           /* of contexts, that all lines have in common */
+    int by_seen;          /* a line had the column that logs_by() asked for */
     double kept;          /* that all lines have in common; 0 before the first */
     char schema_seen[17]; /* and the hash of the schema that contexts were made by; "" before the first */
 };
@@ -69,8 +71,13 @@ int logs_schema(gbose_schema **out, const char *command, const char *path);
  * GBOSE_EINVAL; GBOSE_ESCHEMA if it is another schema's. */
 int logs_suits(const gbose *g, const char *name, const struct gbose__record *r, gbose_error *err);
 
-/* A record as the library takes it; labels belong to logs. Lines that were kept with different probabilities
- * are refused. */
+/* The value of a column to group by, in buf: "(none)" if the line has none. And in the end: did any line have it?
+ * EXIT_FINE, or said that none had. */
+void logs_by(struct logs *logs, const struct gbose__record *r, const char *column, char *buf, size_t size);
+int logs_by_seen(const struct logs *logs, const char *column);
+
+/* A record as the library takes it; labels belong to logs. Lines that were kept with different probabilities, or
+ * have another number of features than those before, are refused. */
 int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row, gbose_error *err);
 
 /* "1,234 rounds; 5 without a reward were left out; 2 broken lines were skipped, the first: ..." */

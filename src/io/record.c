@@ -29,6 +29,7 @@ void gbose__record_clear(struct gbose__record *r)
     free(r->x);
     free(r->round);
     free(r->column_pmf);
+    free(r->feature_text);
     memset(r, 0, sizeof *r);
 }
 
@@ -109,6 +110,31 @@ int gbose__record_check(const struct gbose__record *r, gbose_error *err)
     return GBOSE_OK;
 }
 
+/* A feature of the round by its full name: "user.address.city" is "city" of "address" of "user", or, in a row of a
+ * table, "address.city" of "user". */
+static const json_t *find_feature(const json_t *object, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    const json_t *value = json_object_get(object, name);
+    char scope[400];
+
+    if (value || !dot || (size_t)(dot - name) >= sizeof scope)
+        return value;
+    snprintf(scope, sizeof scope, "%.*s", (int)(dot - name), name);
+    return find_feature(json_object_get(object, scope), dot + 1);
+}
+
+static const char *feature_text(struct gbose__record *r, const char *name)
+{
+    const json_t *value = strchr(name, '.') ? find_feature(r->features, name) : NULL;
+
+    if (!value || json_is_null(value) || json_is_string(value))
+        return json_string_value(value);
+    free(r->feature_text);
+    r->feature_text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17));
+    return r->feature_text;
+}
+
 const char *gbose__record_column(const struct gbose__record *r, const char *name)
 {
     const struct {
@@ -123,7 +149,7 @@ const char *gbose__record_column(const struct gbose__record *r, const char *name
     for (size_t i = 0; i < r->n_columns; i++)
         if (!strcmp(r->column[i].name, name))
             return r->column[i].text;
-    return NULL;
+    return feature_text((struct gbose__record *)(uintptr_t)r, name);
 }
 
 /* ---- writing ---- */

@@ -52,6 +52,7 @@ struct gbose__record {
     size_t n_policies;
     double *column_pmf;
     size_t n_column_pmf;
+    char *feature_text; /* of a feature that was asked for as a column. Owned */
     /* memory */
     size_t arms_room, pmf_room, x_room, round_room, column_room;
 };
@@ -68,7 +69,8 @@ int gbose__record_push_arm(struct gbose__record *r, const char *id);
  * GBOSE_EINVAL and a text that says what is wrong. */
 int gbose__record_check(const struct gbose__record *r, gbose_error *err);
 
-/* The text of a column, also of the record's own (id, t, bandit, unit, why, arm); NULL: there is none. */
+/* The text of a column, also of the record's own (id, t, bandit, unit, why, arm), and, if features were read, of one of the
+ * round by its full name (user.device); NULL: there is none. Valid until the next call. */
 const char *gbose__record_column(const struct gbose__record *r, const char *name);
 
 /* As one line: of our format, or of dsjson. */

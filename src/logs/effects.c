@@ -125,7 +125,8 @@ static int check_row(const gbose_effects *f, const gbose_logged *row, gbose_erro
         return gbose__fail(err, GBOSE_EINVAL,
                            "effects need the probabilities of all arms, not of the played one alone");
     if (!(fabs(row->reward) <= GBOSE_MAX_INPUT))
-        return gbose__fail(err, GBOSE_ENUMERIC, "the reward is %g", row->reward);
+        return gbose__fail(err, GBOSE_ENUMERIC, "the reward is %g: it must be within +-%g", row->reward,
+                           GBOSE_MAX_INPUT);
     for (size_t a = 0; a < row->n_arms; a++) {
         if (!(row->pmf[a] >= 0))
             return gbose__fail(err, GBOSE_ENUMERIC, "arm %zu has probability %g", a, row->pmf[a]);

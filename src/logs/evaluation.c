@@ -164,7 +164,8 @@ static int check_row(const gbose_evaluation *e, const gbose_logged *row, const d
         return gbose__fail(err, GBOSE_EINVAL,
                            "a logged round needs arms, one that was played, probabilities and contexts");
     if (!(fabs(row->reward) <= GBOSE_MAX_INPUT))
-        return gbose__fail(err, GBOSE_ENUMERIC, "the reward is %g", row->reward);
+        return gbose__fail(err, GBOSE_ENUMERIC, "the reward is %g: it must be within +-%g", row->reward,
+                           GBOSE_MAX_INPUT);
     rc = check_pmf(row->pmf, row->n_arms, "the log's policy", 0, err);
     if (rc)
         return rc;
@@ -184,8 +185,8 @@ static int check_row(const gbose_evaluation *e, const gbose_logged *row, const d
                                LABELS_MOST - 1);
     for (size_t i = 0; i < row->n_arms * e->dim; i++)
         if (!(fabs(row->contexts[i]) <= GBOSE_MAX_INPUT))
-            return gbose__fail(err, GBOSE_ENUMERIC, "feature %zu of arm %zu is %g", i % e->dim, i / e->dim,
-                               row->contexts[i]);
+            return gbose__fail(err, GBOSE_ENUMERIC, "feature %zu of arm %zu is %g: it must be within +-%g",
+                               i % e->dim, i / e->dim, row->contexts[i], GBOSE_MAX_INPUT);
     return GBOSE_OK;
 }
 

@@ -36,7 +36,8 @@ void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_r
     }
 }
 
-void gbose__effects_unknown(char *buf, size_t size, const struct gbose__effect_row *rows, size_t n)
+void gbose__effects_unknown(char *buf, size_t size, const struct gbose__effect_row *rows, size_t n,
+                            int anytime)
 {
     size_t used = 0, named = 0, unknown = 0;
 
@@ -49,7 +50,10 @@ void gbose__effects_unknown(char *buf, size_t size, const struct gbose__effect_r
                                      named++ ? ", " : "The log cannot tell about ", rows[i].name);
     if (named < unknown)
         used += (size_t)snprintf(buf + used, size - used, " and %zu others", unknown - named);
-    if (unknown)
+    if (unknown && !anytime)
+        snprintf(buf + used, size - used,
+                 ": there are too few participants, or columns that others determine.");
+    else if (unknown)
         snprintf(buf + used, size - used, ": chance never chose between arms that differ in %s alone.",
                  unknown > 1 ? "one of them" : "it");
 }
@@ -206,7 +210,7 @@ static int put_page(FILE *to, const struct gbose__effects_table *t, const char *
             gbose__effect_sentence(sentence, sizeof sentence, t->row + i);
             gbose__html_sentence(to, t->n <= 12 ? "found" : NULL, sentence);
         }
-    gbose__effects_unknown(sentence, sizeof sentence, t->row, t->n);
+    gbose__effects_unknown(sentence, sizeof sentence, t->row, t->n, t->anytime);
     if (*sentence)
         gbose__html_sentence(to, NULL, sentence);
     if (figure)

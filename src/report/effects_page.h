@@ -26,8 +26,9 @@ struct gbose__effects_table {
 void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_row *row);
 
 /* "The log cannot tell about a, b: chance never chose between arms that differ in it." Empty if all are
- * known. */
-void gbose__effects_unknown(char *buf, size_t size, const struct gbose__effect_row *rows, size_t n);
+ * known. In a trial (anytime is 0) it is for want of participants. */
+void gbose__effects_unknown(char *buf, size_t size, const struct gbose__effect_row *rows, size_t n,
+                            int anytime);
 
 /* effects.csv, forest.svg and others, report.html. GBOSE_OK, GBOSE__EWRITE, GBOSE_ENOMEM. */
 int gbose__effects_write(const struct gbose__effects_table *t, const char *dir, gbose_error *err);

@@ -100,3 +100,15 @@ expect_error 2 "--out is missing" "$gbose" learn a.jsonl --learner gbose
 printf 'arm,reward,p:a,p:b\na,1,0.5,0.5\n' >bare.csv
 expect_error 2 "no contexts" "$gbose" learn bare.csv --learner gbose --out x.state
 expect_error 2 "there is no column 'arm'" "$gbose" log check trial.csv
+expect_error 2 "no line has a value 'nothing' to go by" "$gbose" evaluate a.jsonl --policy logged uniform --by nothing --range -9,9
+expect_error 2 "no line has a value 'nothing' to go by" "$gbose" effects a.jsonl --by nothing
+expect_error 2 "with LOW below HIGH; got '3,1'" "$gbose" evaluate a.jsonl --policy logged --range 3,1
+expect_error 2 "gbose learn: lambda must be" "$gbose" learn a.jsonl --learner gbose:lambda=-1 --out x.state
+printf '{"arm":0,"pmf":[0.5,0.5],"x":[[1,2],[3,4]],"r":1}\n{"arm":0,"pmf":[0.5,0.5],"x":[[1],[2]],"r":1}\n' >dims.jsonl
+for command in "evaluate --policy logged" effects; do
+    expect_error 2 "dims.jsonl, line 2: contexts have 1 features, and those before had 2" "$gbose" ${command%% *} dims.jsonl $(sed 's/^[a-z]*//' <<<"$command")
+done
+sed 's/"r":[^,}]*/"r":1e99/' a.jsonl >huge.jsonl
+expect_error 2 "there is no decision; the first broken line: huge.jsonl, line 1: the reward is 1e+99: it must be within" "$gbose" log check huge.jsonl
+printf 'unit,action,probability,outcome\na,1,0.5,2\nb,0,0.5,1\n' >two.csv
+"$gbose" effects two.csv --wcls | grep -q "cannot tell about treatment: there are too few participants" || fail "a trial of two"

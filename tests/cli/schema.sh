@@ -180,3 +180,10 @@ grep -q "cannot tell about action.topic=other: chance never chose" said || fail 
 "$gbose" effects topics.jsonl --schema topics.schema --x action.price "action.topic=travel less action.topic=sports" >said
 grep -q "^action.topic=travel less action.topic=sports raises the reward by [12]\." said || fail "--x by names: $(cat said)"
 expect_error 2 "must be the name of a column" "$gbose" effects topics.jsonl --schema topics.schema --x action.prise
+
+# moderators are features by name
+"$gbose" effects topics.jsonl --schema topics.schema --x action.price --by user.device >said 2>&1 && fail "--by a feature that is not there: $(cat said)"
+sed 's/"actions"/"user": {"device": "ios", "age": 7}, "actions"/' topics.jsonl | sed '1~2s/ios/web/' >moderated.jsonl
+"$gbose" effects moderated.jsonl --schema topics.schema --x action.price --by user.device >said
+grep -q "^action.price, user.device=web lowers" said && grep -q "^action.price, user.device=ios lowers" said || fail "--by user.device: $(cat said)"
+"$gbose" evaluate moderated.jsonl --policy logged uniform --by user.age --range -20,20 | grep -q "^7 " || fail "--by user.age"
