@@ -380,6 +380,18 @@ static void lead(struct gbose__service *service, struct gbose__bandit *b)
     atomic_store(&b->leads, leads);
 }
 
+void gbose__fleet_live(struct gbose__service *service)
+{
+    struct gbose__fleet_state *s = &service->fleet;
+    int64_t now = gbose__monotonic();
+    gbose_error err;
+
+    if (!service->store->fleet || now - s->beat <= BEAT_EVERY)
+        return;
+    s->beat = now;
+    beat(service, &err);
+}
+
 void gbose__fleet_turn(struct gbose__service *service)
 {
     const struct gbose__fleet *fleet = service->store->fleet;
@@ -396,10 +408,7 @@ void gbose__fleet_turn(struct gbose__service *service)
         s->news = now;
         look(service);
     }
-    if (now - s->beat > BEAT_EVERY) {
-        s->beat = now;
-        beat(service, &err);
-    }
+    gbose__fleet_live(service);
     leads = now - s->led > LEAD_EVERY;
     if (leads)
         s->led = now;

@@ -387,6 +387,8 @@ void gbose__trainer_publish(struct gbose__bandit *bandit, struct gbose__generati
 int gbose__fleet_start(struct gbose__service *service, gbose_error *err);
 /* A model for a bandit that another server leads. */
 int gbose__fleet_follow(struct gbose__service *service, struct gbose__bandit *bandit, gbose_error *err);
+/* A sign of life, if it is time for one: for whoever keeps the trainer's thread busy. */
+void gbose__fleet_live(struct gbose__service *service);
 /* Follow the store, show others what was learned, try to lead. On the trainer's thread, again and again. */
 void gbose__fleet_turn(struct gbose__service *service);
 /* More numbers for a bandit, if it has few or has had them for long. */

@@ -332,7 +332,7 @@ int gbose__trainer_start(struct gbose__service *service, gbose_error *err)
             rc = rc < 0 ? rc : gbose__fleet_follow(service, all[i], err);
         else
             while (rc >= 0 && (rc = train(service, all[i], all[i]->active, 1000, err)) > 0)
-                ;
+                gbose__fleet_live(service);
         gbose__bandit_release(all[i]);
     }
     free(all);

@@ -20,7 +20,7 @@ static const char settings[] = "SET search_path = gbose; SET client_min_messages
                                "= off; SET enable_hashjoin = off;"
                                "SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = "
                                "force_generic_plan; SET bytea_output = hex;"
-                               "SET statement_timeout = '30s'; SET lock_timeout = '10s'; SET "
+                               "SET statement_timeout = '30s'; SET lock_timeout = '2s'; SET "
                                "idle_in_transaction_session_timeout = '10s';"
                                "SET default_transaction_isolation = 'read committed'";
 
@@ -144,7 +144,7 @@ static int finish(struct gbose__pg *c, PGresult **out, gbose_error *err)
     PGresult *r;
     int rc = GBOSE_OK;
 
-    if (last_result(c->conn, &r, gbose__pg_clock() + c->home->patience)) {
+    if (last_result(c->conn, &r, gbose__pg_clock() + (c->patience ? c->patience : c->home->patience))) {
         PQclear(r);
         return away(c, PQstatus(c->conn) == CONNECTION_OK ? "it does not answer" : PQerrorMessage(c->conn),
                     err);

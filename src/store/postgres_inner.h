@@ -46,6 +46,7 @@ struct gbose__pg_home {
 struct gbose__pg {
     struct gbose__pg_home *home;
     PGconn *conn;   /* NULL: not connected */
+    int patience;   /* milliseconds, if another one than its home's; 0: not */
     int seeks;      /* it tries to connect even when the database is away */
     int64_t sought; /* when it last tried in vain; milliseconds of a monotonic clock */
     const char *prepared[GBOSE__PG_STATEMENTS];
@@ -94,6 +95,16 @@ const char *gbose__pg_text(const PGresult *r, int row, int column); /* NULL: nul
 const void *gbose__pg_blob(const PGresult *r, int row, int column, size_t *size);
 
 int gbose__pg_damaged(const char *what, gbose_error *err);
+
+/* ---- the schema (postgres_schema.c) ---- */
+
+#define GBOSE__PG_VERSION 1
+
+int gbose__pg_home_init(struct gbose__pg_home *home, const char *url, gbose_error *err);
+/* The version of the schema; 0 if there is none. One that is newer or strange is an error. */
+int gbose__pg_schema_version(struct gbose__pg *c, int *version, gbose_error *err);
+/* Bring it to the present version; `make`: also from nothing. *from is what it was. */
+int gbose__pg_schema_make(struct gbose__pg *c, int make, int *from, gbose_error *err);
 
 /* ---- the store ---- */
 

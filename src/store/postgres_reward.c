@@ -1,4 +1,4 @@
-/* Rewards, activation and closing in the PostgreSQL store.
+/* Rewards and activation in the PostgreSQL store.
  *
  * An event that is open has a row in `pending`. Whoever rewards, activates or closes it locks that row first, so
  * that a reward is either part of the outcome or says that it came late, whichever servers they come to. What
@@ -10,228 +10,20 @@
 
 #include "core/error.h"
 
-/* An event that changes refer to. */
-struct touched {
-    int64_t key;
-    int there, closed; /* it is in the store; it has an outcome */
-    int32_t day;
-    int64_t deadline;
-    int deferred, activated;
-};
-
 /* A change on its way. */
 struct step {
     struct gbose__change *change;
-    struct touched *event;
+    struct gbose__pg_event *event;
     int there, was_late, writes; /* a reward of that id is in the store; it was late; this one will be */
     double was;
     struct step *earlier; /* that writes a reward of the same event */
 };
 
-/* An event that is to be closed. */
-struct closing {
-    struct touched event;
-    int64_t now;
-    struct gbose__aggregated rewards;
-    double default_reward;
-    struct gbose__outcome_row row;
-};
-
-struct closings {
-    struct closing *at;
-    size_t n, capacity;
-};
-
-static int add_closing(struct closings *all, const struct touched *event, int64_t now,
-                       enum gbose__aggregate how, double default_reward, gbose_error *err)
-{
-    if (all->n == all->capacity) {
-        size_t capacity = 2 * all->capacity + 64;
-        void *more = realloc(all->at, capacity * sizeof *all->at);
-
-        if (!more)
-            return gbose__no_memory(err);
-        all->at = more;
-        all->capacity = capacity;
-    }
-    all->at[all->n++] = (struct closing){
-        .event = *event, .now = now, .rewards = {.how = how}, .default_reward = default_reward};
-    return GBOSE_OK;
-}
-
-/* ---- closing ---- */
-
-/* Read the rewards that came in time. */
-static int gather(struct gbose__pg_group *g, struct closings *all, gbose_error *err)
-{
-    struct gbose__pg_bytes day = {0}, event = {0};
-    struct gbose__pg_args args = {0};
-    PGresult *r = NULL;
-    int rc;
-
-    for (size_t i = 0; i < all->n; i++) {
-        gbose__pg_add_int(&day, all->at[i].event.day);
-        gbose__pg_add_int(&event, all->at[i].event.key);
-    }
-    gbose__pg_arg_text(&args, gbose__pg_close(&day));
-    gbose__pg_arg_text(&args, gbose__pg_close(&event));
-    rc = day.bad || event.bad
-             ? gbose__no_memory(err)
-             : gbose__pg_query(
-                   g->c,
-                   "SELECT t.ord, r.value FROM unnest($1::int4[], $2::int8[]) WITH ORDINALITY AS t(d, e, ord)"
-                   " JOIN reward r ON r.day = t.d AND r.event = t.e WHERE NOT r.late ORDER BY r.number",
-                   &args, &r, err);
-    for (int i = 0; !rc && i < PQntuples(r); i++)
-        gbose__aggregate_add(&all->at[gbose__pg_int(r, i, 0) - 1].rewards, gbose__pg_double(r, i, 1));
-    PQclear(r);
-    gbose__pg_clear(&day);
-    gbose__pg_clear(&event);
-    return rc;
-}
-
-/* Number the outcomes. The lock of the bandit's row is held until the commit, so that numbers become visible in
- * their order. */
-static int number(struct gbose__pg_group *g, struct closings *all, gbose_error *err)
-{
-    struct gbose__pg *c = g->c;
-    uint32_t done = 0; /* bandits come in the order of their ids */
-
-    for (;;) {
-        uint32_t bandit = UINT32_MAX;
-        uint64_t n = 0, last;
-        PGresult *r;
-        int rc;
-
-        for (size_t i = 0; i < all->n; i++) {
-            uint32_t of = gbose__row_bandit(all->at[i].event.key);
-
-            if (of > done && of < bandit) {
-                bandit = of;
-                n = 0;
-            }
-            n += of == bandit;
-        }
-        if (bandit == UINT32_MAX)
-            return GBOSE_OK;
-        rc = GBOSE__PG_WITH(
-            "UPDATE numbering SET outcomes = outcomes + $2::int8 WHERE bandit = $1::int4 RETURNING outcomes",
-            &r, bandit, (int64_t)n);
-        if (rc)
-            return rc;
-        if (!PQntuples(r)) {
-            PQclear(r);
-            return gbose__fail(err, GBOSE__ECORRUPT,
-                               "the store is damaged: the outcomes of a bandit have no number");
-        }
-        last = (uint64_t)gbose__pg_int(r, 0, 0) - n;
-        PQclear(r);
-        for (size_t i = 0; i < all->n; i++)
-            if (gbose__row_bandit(all->at[i].event.key) == bandit)
-                all->at[i].row.number = ++last;
-        done = bandit;
-    }
-}
-
-static void put_outcome(struct gbose__pg_bytes *rows, const struct closing *it)
-{
-    gbose__pg_row(rows, 8);
-    gbose__pg_field_int8(rows, gbose__row_key(it->row.bandit, it->row.number));
-    gbose__pg_field_int8(rows, it->event.key);
-    gbose__pg_field_int4(rows, it->event.day);
-    gbose__pg_field_double(rows, it->row.reward);
-    gbose__pg_field_int2(rows, (int16_t)it->row.why);
-    gbose__pg_field_int8(rows, it->row.time);
-    gbose__pg_field_bool(rows, it->event.activated);
-    gbose__pg_field_int8(rows, gbose__sum_outcome(&it->row));
-}
-
-/* Close events whose rows in `pending` this transaction has locked. */
-static int close_all(struct gbose__pg_group *g, struct closings *all, gbose_error *err)
-{
-    struct gbose__pg_bytes rows = {0}, keys = {0};
-    struct gbose__pg_args args = {0};
-    int rc = all->n ? gather(g, all, err) : GBOSE_OK;
-
-    if (rc || !all->n)
-        return rc;
-    rc = number(g, all, err);
-    for (size_t i = 0; i < all->n && !rc; i++) {
-        struct closing *it = &all->at[i];
-        struct gbose__pg_tally *t = gbose__pg_tally_of(g, gbose__row_bandit(it->event.key), err);
-
-        if (!t) {
-            rc = GBOSE_ENOMEM;
-            break;
-        }
-        it->row.bandit = t->bandit;
-        it->row.event = gbose__row_number(it->event.key);
-        it->row.time = it->now;
-        it->row.reward = it->rewards.n ? gbose__aggregate_value(&it->rewards) : it->default_reward;
-        it->row.why = it->event.deferred && !it->event.activated ? GBOSE__UNUSED
-                      : it->rewards.n                            ? GBOSE__REWARDED
-                                                                 : GBOSE__DEFAULTED;
-        t->count[GBOSE__PG_PENDING]--;
-        t->count[it->row.why == GBOSE__REWARDED    ? GBOSE__PG_REWARDED
-                 : it->row.why == GBOSE__DEFAULTED ? GBOSE__PG_DEFAULTED
-                                                   : GBOSE__PG_UNUSED]++;
-        put_outcome(&rows, it);
-        gbose__pg_add_int(&keys, it->event.key);
-    }
-    gbose__pg_arg_text(&args, gbose__pg_close(&keys));
-    if (!rc && keys.bad)
-        rc = gbose__no_memory(err);
-    if (!rc)
-        rc = gbose__pg_copy(g->c, "COPY outcome FROM STDIN (FORMAT binary)", &rows, err);
-    if (!rc)
-        rc = gbose__pg_query(g->c, "DELETE FROM pending WHERE key = ANY($1::int8[])", &args, NULL, err);
-    gbose__pg_clear(&rows);
-    gbose__pg_clear(&keys);
-    return rc;
-}
-
-int gbose__pg_close_due(struct gbose__pg_group *g, struct gbose__change *change, gbose_error *err)
-{
-    struct gbose__close_change *it = &change->of.close;
-    struct gbose__pg *c = g->c;
-    struct closings all = {0};
-    PGresult *r;
-    int rc = GBOSE__PG_WITH(
-        "SELECT key, deadline, day, deferred, activated FROM pending WHERE bandit = $1::int4"
-        " AND deadline <= $2::int8 ORDER BY deadline, key LIMIT $3::int8 FOR UPDATE SKIP LOCKED",
-        &r, it->bandit, it->now, (int64_t)it->most);
-
-    it->closed = 0;
-    if (rc)
-        return rc;
-    for (int i = 0; i < PQntuples(r) && !rc; i++) {
-        struct touched event = {.key = gbose__pg_int(r, i, 0),
-                                .day = (int32_t)gbose__pg_int(r, i, 2),
-                                .deferred = gbose__pg_int(r, i, 3) != 0,
-                                .activated = gbose__pg_int(r, i, 4) != 0};
-
-        rc = add_closing(&all, &event, it->now, it->aggregate, it->default_reward, err);
-    }
-    PQclear(r);
-    if (!rc)
-        rc = close_all(g, &all, err);
-    it->closed = all.n;
-    free(all.at);
-    if (!rc)
-        rc = GBOSE__PG_WITH("SELECT deadline FROM pending WHERE bandit = $1::int4 ORDER BY deadline LIMIT 1",
-                            &r, it->bandit);
-    if (rc)
-        return rc;
-    it->next = PQntuples(r) ? gbose__pg_int(r, 0, 0) : INT64_MAX;
-    PQclear(r);
-    return GBOSE_OK;
-}
-
 /* ---- which events are meant ---- */
 
 static int by_touched(const void *a, const void *b)
 {
-    int64_t x = ((const struct touched *)a)->key, y = ((const struct touched *)b)->key;
+    int64_t x = ((const struct gbose__pg_event *)a)->key, y = ((const struct gbose__pg_event *)b)->key;
 
     return (x > y) - (x < y);
 }
@@ -279,10 +71,10 @@ static int resolve(struct gbose__pg_group *g, struct step *steps, size_t n, gbos
     return rc;
 }
 
-static void take_row(struct touched *events, size_t n, const PGresult *r, int row, int closed)
+static void take_row(struct gbose__pg_event *events, size_t n, const PGresult *r, int row, int closed)
 {
-    struct touched key = {.key = gbose__pg_int(r, row, 0)};
-    struct touched *event = bsearch(&key, events, n, sizeof *events, by_touched);
+    struct gbose__pg_event key = {.key = gbose__pg_int(r, row, 0)};
+    struct gbose__pg_event *event = bsearch(&key, events, n, sizeof *events, by_touched);
 
     event->there = 1;
     event->closed = closed;
@@ -293,7 +85,7 @@ static void take_row(struct touched *events, size_t n, const PGresult *r, int ro
 }
 
 /* Lock the events that are open, in the order of keys, and look up those that are closed. */
-static int look_up(struct gbose__pg_group *g, struct touched *events, size_t n, gbose_error *err)
+static int look_up(struct gbose__pg_group *g, struct gbose__pg_event *events, size_t n, gbose_error *err)
 {
     struct gbose__pg_bytes keys = {0}, closed = {0};
     struct gbose__pg_args args = {0};
@@ -389,10 +181,11 @@ static int look_up_rewards(struct gbose__pg_group *g, struct step *steps, size_t
 }
 
 /* One change, after those before it. */
-static int take_step(struct step *s, struct step *before, struct closings *closings, gbose_error *err)
+static int take_step(struct step *s, struct step *before, struct gbose__pg_closings *closings,
+                     gbose_error *err)
 {
     struct gbose__reward_change *it = &s->change->of.reward;
-    struct touched *event = s->event;
+    struct gbose__pg_event *event = s->event;
     int closed = event->closed;
 
     it->closed = 0;
@@ -420,7 +213,7 @@ static int take_step(struct step *s, struct step *before, struct closings *closi
     if (!it->final || closed || s->change->result == GBOSE__CONFLICT)
         return GBOSE_OK;
     it->closed = event->closed = 1;
-    return add_closing(closings, event, it->now, it->aggregate, it->default_reward, err);
+    return gbose__pg_closing_add(closings, event, it->now, it->aggregate, it->default_reward, err);
 }
 
 /* Write the rewards, in their order: that of events with several is the order of their numbers. */
@@ -493,11 +286,11 @@ static int write_activations(struct gbose__pg_group *g, const struct step *steps
 }
 
 /* The steps, when their events are known. */
-static int take_steps(struct gbose__pg_group *g, struct step *steps, size_t n, struct touched *events,
+static int take_steps(struct gbose__pg_group *g, struct step *steps, size_t n, struct gbose__pg_event *events,
                       size_t n_events, gbose_error *err)
 {
     struct step **last = calloc(n_events + 1, sizeof(struct step *)); /* that wrote a reward of each event */
-    struct closings closings = {0};
+    struct gbose__pg_closings closings = {0};
     int rc = last ? look_up_rewards(g, steps, n, err) : gbose__no_memory(err);
 
     for (size_t i = 0; i < n && !rc; i++) {
@@ -517,7 +310,7 @@ static int take_steps(struct gbose__pg_group *g, struct step *steps, size_t n, s
     if (!rc)
         rc = write_activations(g, steps, n, err);
     if (!rc)
-        rc = close_all(g, &closings, err);
+        rc = gbose__pg_close_all(g, &closings, err);
     free(closings.at);
     free(last);
     return rc;
@@ -527,7 +320,7 @@ int gbose__pg_add_rewards(struct gbose__pg_group *g, struct gbose__change **chan
                           gbose_error *err)
 {
     struct step *steps = calloc(n, sizeof *steps);
-    struct touched *events = calloc(n, sizeof *events);
+    struct gbose__pg_event *events = calloc(n, sizeof *events);
     size_t n_events = 0, m = 0;
     int rc = steps && events ? GBOSE_OK : gbose__no_memory(err);
 
@@ -547,7 +340,7 @@ int gbose__pg_add_rewards(struct gbose__pg_group *g, struct gbose__change **chan
                 events[n_events++] = events[i];
         rc = look_up(g, events, n_events, err);
         for (size_t i = 0; i < n && !rc; i++) {
-            struct touched key = {
+            struct gbose__pg_event key = {
                 .key = gbose__row_key(changes[i]->of.reward.bandit, changes[i]->of.reward.number)};
 
             if (changes[i]->result != GBOSE__DONE)

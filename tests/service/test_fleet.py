@@ -142,7 +142,7 @@ def everywhere(servers, path, good, seconds=10):
 # ---- one thing at a time -----------------------------------------------------------------------------------------------
 
 
-def test_servers_follow_each_other(fleet):
+def test_servers_follow_each_other(fleet, database):
     servers = fleet(3)
     a, b, c = (server.client() for server in servers)
     a.put("/v1/bandits/b", {"dim": 2, "wait": "10m"})
@@ -164,6 +164,16 @@ def test_servers_follow_each_other(fleet):
     everywhere(servers, "/v1/bandits/b", lambda shown: shown["model"] == 2 and shown["spec"].startswith("lin-ts"), 5)
     a.raw("PUT", "/v1/bandits/b/generations/1/active")
     everywhere(servers, "/v1/bandits/b", lambda shown: shown["model"] == 1, 5)
+    # A unit is erased at one server, and from the models of all.
+    event = b.post("/v1/bandits/b/decide", {"contexts": [[1, 0], [0, 1]], "unit": "somebody"})["event"]
+    c.post("/v1/bandits/b/rewards", {"event": event, "reward": 1, "final": True})
+    everywhere(servers, "/v1/bandits/b", lambda shown: shown["learned"] == 41, 5)
+    erased = c.delete("/v1/bandits/b/units/somebody")
+    assert erased["erased"] == 1
+    everywhere(servers, "/v1/bandits/b", lambda shown: shown["model"] == erased["generation"], 5)
+    assert [server.client().raw("GET", f"/v1/bandits/b/events/{event}")[0] for server in servers] == [404] * 3
+    assert database.sql("SELECT count(DISTINCT generation) FROM gbose.live") == "1"
+    assert all("the same bytes" in line for line in gbose("rebuild", database.url).splitlines())
     listed = b.get("/v1/servers")["servers"]
     assert [server["stream"] for server in listed] == [1, 2, 3]
     assert sum(of["leads"] for server in listed for of in server["report"]["bandits"]) == 1
@@ -173,7 +183,8 @@ def test_servers_follow_each_other(fleet):
     a.delete("/v1/bandits/b")
     for server in servers:
         until(lambda: server.client().raw("GET", "/v1/bandits/b")[0], lambda status: status == 404, 3)
-    assert "changed" not in [server.stop() for server in servers]
+    assert [server.stop() for server in servers] == [0, 0, 0]
+    assert database.sql("SELECT count(*) FROM gbose.server") == "0"
 
 
 def test_one_event_id_at_two_servers_is_one_decision(fleet, database):
