@@ -26,7 +26,7 @@ static void compare(const struct gbose__ridge *m, const struct dense *ref, struc
         memset(x, 0, m->stride * sizeof(double));
         for (size_t k = 0; k < n; k++)
             x[k] = random_normal(r);
-        assert_close(gbose__ridge_width(m, x, n), dense_width(ref, x, n), tolerance);
+        assert_close(gbose__ridge_width(m, x, NULL, n), dense_width(ref, x, n), tolerance);
         gbose__ridge_apply(m, image, x, NULL, 1);
         for (size_t k = 0; k < m->stride; k++)
             size2 += (long double)image[k] * image[k];
@@ -69,6 +69,131 @@ static void updates_equal_dense_solve(void **state)
             gbose__ridge_clear(&m);
             dense_clear(&ref);
         }
+}
+
+/* The reference is kept in the first units, in which the prior is lambda times the squared size of the present
+ * ones, whatever they were in between. */
+static void compare_in_units(const struct gbose__ridge *m, struct dense *ref, const int *exponent,
+                             struct random *r)
+{
+    long double prior[26];
+    double x[26], raw[26];
+
+    for (size_t k = 0; k < m->dim; k++) {
+        prior[k] = ref->prior[k];
+        ref->prior[k] *= ldexpl(1, 2 * exponent[k]);
+    }
+    dense_solve(ref);
+    for (size_t k = 0; k < m->dim; k++)
+        x[k] = ldexp(m->mu[k], -exponent[k]);
+    assert_vectors_close(x, ref->mu, m->dim, 1e-8);
+    for (int probe = 0; probe < 4; probe++) {
+        for (size_t k = 0; k < m->dim; k++) {
+            x[k] = random_normal(r);
+            raw[k] = ldexp(x[k], exponent[k]);
+        }
+        assert_close(gbose__ridge_width(m, x, NULL, m->dim), dense_width(ref, raw, m->dim), 1e-8);
+        for (size_t k = 0; k < m->dim; k++)
+            x[k] = ldexp(1, -exponent[k]);
+        assert_close(gbose__ridge_width(m, raw, x, m->dim), dense_width(ref, raw, m->dim), 1e-8);
+    }
+    memcpy(ref->prior, prior, m->dim * sizeof *prior);
+}
+
+static void units_may_change(void **state)
+{
+    static const double lambdas[] = {2.5, 0.01, 300}, forgets[] = {1, 0.97, 0.6};
+    struct random r = {31};
+
+    (void)state;
+    for (size_t dim = 1; dim <= 26; dim += dim < 10 ? 2 : 5)
+        for (size_t c = 0; c < 9; c++) {
+            struct gbose__ridge m;
+            struct dense ref;
+            long double x[26];
+            int exponent[26] = {0}, shift[26];
+
+            assert_int_equal(gbose__ridge_init(&m, dim, lambdas[c % 3], forgets[c / 3]), GBOSE_OK);
+            dense_init(&ref, dim, lambdas[c % 3], forgets[c / 3]);
+            for (int t = 0; t < 60; t++) {
+                double y = random_normal(&r);
+
+                for (size_t k = 0; k < dim; k++) {
+                    shift[k] = random_below(&r, 4) ? 0 : (int)random_below(&r, 7) - 3;
+                    if (abs(exponent[k] + shift[k]) > 3)
+                        shift[k] = -exponent[k];
+                    exponent[k] += shift[k];
+                }
+                gbose__ridge_rescale(&m, shift);
+                gbose__ridge_begin(&m);
+                dense_begin(&ref);
+                for (size_t k = 0; k < dim; k++) {
+                    x[k] = random_below(&r, 6) ? random_normal(&r) : 0;
+                    m.x[k] = ldexp((double)x[k], -exponent[k]);
+                }
+                gbose__ridge_term(&m, m.x, 1.5, y);
+                dense_add(&ref, 1.5, y, x);
+                if (t % 6 == 0)
+                    compare_in_units(&m, &ref, exponent, &r);
+            }
+            gbose__ridge_clear(&m);
+            dense_clear(&ref);
+        }
+}
+
+/* Units that were absurdly large at first, because of an outlier: what was learned then is lost for this
+ * feature, which is as if it were new, and for no other. */
+static void units_recover_from_outliers(void **state)
+{
+    enum { DIM = 9, WILD = 3 };
+    static const int outliers[] = {4, 10, 30, 60, 200};
+    const double wild[DIM] = {[WILD] = 1};
+    struct random r = {32};
+
+    (void)state;
+    for (size_t c = 0; c < sizeof outliers / sizeof *outliers; c++) {
+        struct gbose__ridge m;
+        struct dense ref; /* without the feature until the units recover, where what it said is lost */
+        int k = outliers[c], lost = k > 25;
+        int shift[DIM] = {0};
+        long double x[DIM];
+
+        assert_int_equal(gbose__ridge_init(&m, DIM, 2.5, 1), GBOSE_OK);
+        dense_init(&ref, DIM, 2.5, 1);
+        shift[WILD] = k;
+        gbose__ridge_rescale(&m, shift);
+        for (int t = 0; t < 200; t++) {
+            double y = random_normal(&r);
+
+            if (t == 100) {
+                shift[WILD] = -k;
+                gbose__ridge_rescale(&m, shift);
+                assert_true(gbose__ridge_width(&m, wild, NULL, DIM) <= 1.0000001 / sqrt(2.5));
+                if (lost)
+                    assert_close(gbose__ridge_width(&m, wild, NULL, DIM), 1 / sqrt(2.5), 1e-3);
+            }
+            for (size_t i = 0; i < DIM; i++)
+                x[i] = m.x[i] = random_normal(&r);
+            if (t < 100) {
+                m.x[WILD] = ldexp(m.x[WILD], -k);
+                x[WILD] = lost ? 0 : x[WILD];
+            }
+            gbose__ridge_begin(&m);
+            gbose__ridge_term(&m, m.x, 0.7, y);
+            dense_add(&ref, 0.7, y, x);
+        }
+        dense_solve(&ref);
+        assert_vectors_close(m.mu, ref.mu, DIM, lost ? 1e-3 : 1e-6);
+        for (size_t i = 0; i < DIM; i++) {
+            double unit[DIM] = {0};
+
+            unit[i] = 1;
+            assert_close(gbose__ridge_width(&m, unit, NULL, DIM), dense_width(&ref, unit, DIM),
+                         lost ? 1e-3 : 1e-6);
+        }
+        gbose__ridge_clear(&m);
+        dense_clear(&ref);
+    }
 }
 
 /* A million rank-one terms of mixed sizes, then one dense solve of the same sums. */
@@ -331,6 +456,8 @@ int main(void)
         cmocka_unit_test(triangles_add_outer_products),
         cmocka_unit_test(reach_bounds_images),
         cmocka_unit_test(updates_equal_dense_solve),
+        cmocka_unit_test(units_may_change),
+        cmocka_unit_test(units_recover_from_outliers),
         cmocka_unit_test(million_terms),
         cmocka_unit_test(million_rounds),
         cmocka_unit_test(contexts_of_every_size),

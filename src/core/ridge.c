@@ -129,7 +129,7 @@ void gbose__ridge_apply(const struct gbose__ridge *m, double *out, const double 
     gbose__kernels->triangle_apply(out, m->root, m->dim, x, index, n);
 }
 
-double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t n)
+double gbose__ridge_width(const struct gbose__ridge *m, const double *x, const double *scale, size_t n)
 {
     double sum = 0;
 
@@ -137,7 +137,7 @@ double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t 
         const double *r = row(m, j);
         double f = 0;
         for (size_t i = 0; i < n && i <= j; i++)
-            f += r[i] * x[i];
+            f += r[i] * (scale ? scale[i] * x[i] : x[i]);
         sum += f * f;
     }
     return sqrt(sum);
@@ -150,6 +150,14 @@ void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double
     double alpha = gbose__kernels->triangle_step(m->root, m->dim, m->sum, x, w);
 
     gbose__kernels->axpy(m->mu, miss / alpha, m->sum, m->stride);
+}
+
+/* A term whose x is a unit vector. With c = 0 it is evidence that this entry of mu is zero. */
+static void unit_term(struct gbose__ridge *m, size_t j, double w, double c)
+{
+    m->unit[j] = 1;
+    gbose__ridge_term(m, m->unit, w, c);
+    m->unit[j] = 0;
 }
 
 /* How many entries of P are put back in a step. */
@@ -176,9 +184,8 @@ void gbose__ridge_begin(struct gbose__ridge *m)
     turns = turns_of(m);
     while (turns--) {
         size_t i = m->turn;
-        m->unit[i] = 1;
-        gbose__ridge_term(m, m->unit, m->lambda - m->prior[i], 0);
-        m->unit[i] = 0;
+
+        unit_term(m, i, m->lambda - m->prior[i], 0);
         m->prior[i] = m->lambda;
         m->turn = (i + 1) % m->dim;
     }
@@ -345,6 +352,65 @@ int gbose__ridge_grow(struct gbose__ridge *out, const struct gbose__ridge *from,
     }
     gbose__ridge_clear(&inserted);
     return rc;
+}
+
+/* ---- other units ---- */
+
+/* The coordinate comes as 1/factor of what it was: with S = diag(.., factor, ..), B is S^-1 B S^-1, mu is S mu
+ * and R is R S. A power of two costs no rounding. */
+static void stretch(struct gbose__ridge *m, size_t j, double factor)
+{
+    m->mu[j] *= factor;
+    for (size_t i = j; i < m->dim; i++)
+        row(m, i)[j] *= factor;
+}
+
+/* Can what is known of mu_j beside its prior be told from rounding? 1 / (B^-1)_jj is what is known in all. */
+static int is_seen(const struct gbose__ridge *m, size_t j)
+{
+    double variance = 0;
+
+    for (size_t i = j; i < m->dim; i++)
+        variance += row(m, i)[j] * row(m, i)[j];
+    return 1 / variance > (1 + 1e-12) * m->prior[j];
+}
+
+/* Leave mu_j nothing but its prior. */
+static void drop(struct gbose__ridge *m, size_t j)
+{
+    memset(row(m, j), 0, j * sizeof(double));
+    for (size_t i = j + 1; i < m->dim; i++)
+        row(m, i)[j] = 0;
+    row(m, j)[j] = 1 / sqrt(m->prior[j]);
+    m->mu[j] = 0;
+}
+
+/* Units half as large: the prior has become four times as strong, and three quarters of that are removed, which
+ * leaves an alpha of at least 1/4. It makes errors four times as large, too; so evidence that is no more than
+ * such errors is dropped before. */
+static void halve(struct gbose__ridge *m, size_t j)
+{
+    stretch(m, j, 0.5);
+    unit_term(m, j, -3 * m->prior[j], 0);
+}
+
+void gbose__ridge_rescale(struct gbose__ridge *m, const int *shift)
+{
+    int any = 0;
+
+    for (size_t j = 0; j < m->dim; j++) {
+        any |= shift[j];
+        if (shift[j] > 0) { /* the prior has become too weak, and what is missing is added */
+            stretch(m, j, ldexp(1, shift[j]));
+            unit_term(m, j, (1 - ldexp(1, -2 * shift[j])) * m->prior[j], 0);
+        }
+        for (int k = shift[j]; k < 0 && is_seen(m, j); k++)
+            halve(m, j);
+        if (shift[j] < 0 && !is_seen(m, j))
+            drop(m, j);
+    }
+    if (any)
+        restart_reach(m);
 }
 
 /* ---- bytes ---- */

@@ -59,8 +59,9 @@ void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double
 void gbose__ridge_apply(const struct gbose__ridge *m, double *out, const double *x, const size_t *index,
                         size_t n);
 
-/* sqrt(x' B^-1 x) for an x of n <= dim entries, the others being zero; needs no padding, writes nothing. */
-double gbose__ridge_width(const struct gbose__ridge *m, const double *x, size_t n);
+/* sqrt(x' B^-1 x) for an x of n <= dim entries, each of which is first multiplied by that of `scale` (NULL: by
+ * 1), the others being zero; needs no padding, writes nothing. */
+double gbose__ridge_width(const struct gbose__ridge *m, const double *x, const double *scale, size_t n);
 
 /* Add to `into` the evidence that `from` has and `common`, an earlier state of it (NULL: none), had not:
  * the common evidence has aged in `from` by the steps it took since. GBOSE_OK, GBOSE_ENOMEM, or
@@ -75,6 +76,12 @@ int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into
  * `out` is initialised by this. */
 int gbose__ridge_grow(struct gbose__ridge *out, const struct gbose__ridge *from, size_t at, size_t more,
                       double lambda);
+
+/* Other units. From now on feature j is measured in units that are 2^shift[j] times as large (dim numbers, each
+ * at most 1000 in magnitude), so that it comes as 2^-shift[j] times the number it would have been. The evidence
+ * stays what it was; the prior, which is lambda in any units, is moved with them. What was learned of a feature
+ * in units that were far too large, 2^k times as large as now, is known up to 4^k roundings. */
+void gbose__ridge_rescale(struct gbose__ridge *m, const int *shift);
 
 /* R without padding, mu, P, turn, steps. */
 void gbose__ridge_write(const struct gbose__ridge *m, struct gbose__writer *w);

@@ -139,7 +139,7 @@ const double *gbose_coef_of(const gbose *g, const char *name)
 
 double gbose_width(const gbose *g, const double *x)
 {
-    return g->kind->width ? g->kind->width(g, x) : gbose__ridge_width(&g->fit[0], x, g->dim);
+    return g->kind->width ? g->kind->width(g, x) : gbose__ridge_width(&g->fit[0], x, NULL, g->dim);
 }
 
 uint64_t gbose_rounds(const gbose *g)

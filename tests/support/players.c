@@ -390,8 +390,8 @@ void read_B(const gbose *g, size_t dim, long double *B)
             sum[j] += 1;
             difference[i] += 1;
             difference[j] -= 1;
-            s = gbose__ridge_width(&g->fit[0], sum, dim);
-            t = gbose__ridge_width(&g->fit[0], difference, dim);
+            s = gbose__ridge_width(&g->fit[0], sum, NULL, dim);
+            t = gbose__ridge_width(&g->fit[0], difference, NULL, dim);
             inverse.evidence[i * dim + j] = (s * s - t * t) / 4;
         }
     }

@@ -605,7 +605,7 @@ static double width_along(const gbose *g, const double *x)
     const struct own *own = g->own;
 
     return own->certified ? gbose__certified_width(&own->bound, &g->fit[ORTHOGONAL], &g->fit[BOUND], x)
-                          : gbose__ridge_width(&g->fit[ORTHOGONAL], x, g->dim);
+                          : gbose__ridge_width(&g->fit[ORTHOGONAL], x, NULL, g->dim);
 }
 
 static const gbose_option options[] = {
