@@ -75,6 +75,13 @@ struct gbose__kernels {
     /* The same, and copy n rows of dim numbers to rows that are stride apart. */
     int (*take)(double *rows, const double *x, size_t n, size_t dim, size_t stride, double most);
 
+    /* Multiply n rows by a row of factors, entry by entry; what is then beyond `most` is `most`. */
+    void (*stretch)(double *rows, const double *factor, size_t n, size_t stride, double most);
+
+    /* The smallest and the largest entry of each column of n rows, n > 0; returns the sum of the squared
+     * distances of the rows from their mean. */
+    double (*extremes)(double *least, double *largest, const double *rows, size_t n, size_t stride);
+
     /* out[i] = rows_i'x for n rows */
     void (*dots)(double *out, const double *rows, const double *x, size_t n, size_t stride);
 

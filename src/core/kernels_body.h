@@ -133,6 +133,74 @@ static int take(double *rows, const double *x, size_t n, size_t dim, size_t stri
     return rest & all_true(fine);
 }
 
+static inline vec choose(mask m, vec yes, vec no)
+{
+    return (vec)(((mask)yes & m) | ((mask)no & ~m));
+}
+
+/* In each lane a if it is smaller than b (larger than b), else b. */
+static inline vec smaller(vec a, vec b)
+{
+#if X86 == 512
+    return _mm512_min_pd(a, b);
+#elif X86 == 256
+    return _mm256_min_pd(a, b);
+#elif X86 == 128
+    return _mm_min_pd(a, b);
+#else
+    return choose(a < b, a, b);
+#endif
+}
+
+static inline vec larger(vec a, vec b)
+{
+#if X86 == 512
+    return _mm512_max_pd(a, b);
+#elif X86 == 256
+    return _mm256_max_pd(a, b);
+#elif X86 == 128
+    return _mm_max_pd(a, b);
+#else
+    return choose(a > b, a, b);
+#endif
+}
+
+static void stretch(double *rows, const double *factor, size_t n, size_t stride, double most)
+{
+    const vec high = (vec){0} + most, low = -high;
+
+    for (; n--; rows += stride)
+        for (size_t i = 0; i < stride; i += VEC_DOUBLES) {
+            vec v = load(rows + i) * load(factor + i);
+
+            store(rows + i, larger(smaller(v, high), low));
+        }
+}
+
+/* Distances are taken from the first row, and what that is off the mean is taken off their squares. */
+static double extremes(double *least, double *largest, const double *rows, size_t n, size_t stride)
+{
+    double lane[GBOSE__LANES] = {0}, share = 1 / (double)n, sum;
+
+    for (size_t i = 0; i < stride; i += VEC_DOUBLES) {
+        vec first = load(rows + i), low = first, high = first, off = {0}, square = {0};
+
+        for (size_t k = 1; k < n; k++) {
+            vec v = load(rows + k * stride + i), z = v - first;
+
+            low = smaller(v, low);
+            high = larger(v, high);
+            off += z;
+            square += z * z;
+        }
+        store(least + i, low);
+        store(largest + i, high);
+        store(lane + i % GBOSE__LANES, load(lane + i % GBOSE__LANES) + (square - share * off * off));
+    }
+    sum = gbose__add_lanes(lane);
+    return sum > 0 ? sum : 0;
+}
+
 struct lanes {
     vec part[PARTS];
 };
@@ -576,11 +644,6 @@ static inline vec square_root(vec x)
 #endif
 }
 
-static inline vec choose(mask m, vec yes, vec no)
-{
-    return (vec)(((mask)yes & m) | ((mask)no & ~m));
-}
-
 static inline vec polynomial(const double *c, int n, vec x)
 {
     vec y = (vec){0} + c[n - 1];
@@ -901,6 +964,8 @@ static void count_wins(double *wins, size_t favourite, const double *lead, const
 const struct gbose__kernels GBOSE__TABLE = {
     .within = within,
     .take = take,
+    .stretch = stretch,
+    .extremes = extremes,
     .dots = all_dots,
     .squares = all_squares,
     .axpy = axpy,

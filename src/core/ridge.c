@@ -410,7 +410,7 @@ void gbose__ridge_rescale(struct gbose__ridge *m, const int *shift)
             drop(m, j);
     }
     if (any)
-        restart_reach(m);
+        find_reach(m);
 }
 
 /* ---- bytes ---- */

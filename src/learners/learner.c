@@ -5,6 +5,7 @@
 
 #include "core/memory.h"
 #include "learners/lineage.h"
+#include "learners/units.h"
 
 /* ---- what an init may call ---- */
 
@@ -22,6 +23,17 @@ int gbose__learner_fit(gbose *g, size_t dim, double lambda)
     if (!rc)
         g->n_fits++;
     return rc;
+}
+
+int gbose__learner_units(gbose *g)
+{
+    g->units = gbose__units_new(g->dim);
+    return g->units ? GBOSE_OK : GBOSE_ENOMEM;
+}
+
+const double *gbose__learner_coef(const gbose *g, size_t fit)
+{
+    return g->units ? g->units->coef + fit * g->fit[fit].stride : g->fit[fit].mu;
 }
 
 int gbose__learner_state(gbose *g, size_t n)
@@ -119,6 +131,7 @@ void gbose_free(gbose *g)
         gbose__ridge_clear(&g->fit[i]);
     gbose__round_clear(&g->scratch);
     gbose__lineage_free(g->lineage);
+    gbose__units_free(g->units);
     gbose__free(g->own);
     gbose__free(g->state);
     gbose__free(g->spec);
@@ -129,7 +142,7 @@ void gbose_free(gbose *g)
 
 const double *gbose_coef(const gbose *g)
 {
-    return g->fit[0].mu;
+    return gbose__learner_coef(g, 0);
 }
 
 const double *gbose_coef_of(const gbose *g, const char *name)
@@ -139,7 +152,9 @@ const double *gbose_coef_of(const gbose *g, const char *name)
 
 double gbose_width(const gbose *g, const double *x)
 {
-    return g->kind->width ? g->kind->width(g, x) : gbose__ridge_width(&g->fit[0], x, NULL, g->dim);
+    if (g->kind->width)
+        return g->kind->width(g, x);
+    return gbose__ridge_width(&g->fit[0], x, g->units ? g->units->down : NULL, g->dim);
 }
 
 uint64_t gbose_rounds(const gbose *g)
@@ -172,6 +187,25 @@ const char *gbose_spec(const gbose *g)
     return g->spec;
 }
 
+/* The learner's effect along an x in the caller's units. */
+static int effect_along(const gbose *g, const double *x, double alpha, double *estimate, double *lower,
+                        double *upper)
+{
+    double *own;
+    int rc;
+
+    if (!g->units)
+        return g->kind->effect(g, x, alpha, estimate, lower, upper);
+    own = gbose__alloc(g->dim, sizeof *own);
+    if (!own)
+        return GBOSE_ENOMEM;
+    for (size_t j = 0; j < g->dim; j++)
+        own[j] = x[j] * g->units->down[j];
+    rc = g->kind->effect(g, own, alpha, estimate, lower, upper);
+    gbose__free(own);
+    return rc;
+}
+
 int gbose_effect(const gbose *g, const double *x, double level, double *estimate, double *lower,
                  double *upper)
 {
@@ -184,7 +218,7 @@ int gbose_effect(const gbose *g, const double *x, double level, double *estimate
         return GBOSE_ENUMERIC;
     if (!g->kind->effect)
         return GBOSE_ELEARNER;
-    rc = g->kind->effect(g, x, 1 - level, &value, &low, &high);
+    rc = effect_along(g, x, 1 - level, &value, &low, &high);
     if (!rc) {
         *estimate = value;
         *lower = low;

@@ -50,9 +50,11 @@ struct gbose__input {
     size_t n;            /* arms */
     size_t stride;       /* of a row of `context` */
     double *context;     /* n rows, padded with zeros; with a last feature 1 where fit[0] has an intercept */
+    const double *up;    /* a row: the units in which the contexts are (units.h); NULL: they are as given */
     double *score;       /* n: b'mu by fit[0], less its intercept where it has one */
     double *other_score; /* n: filled by a learner's own prepare, if it has one and needs them */
     const double *round; /* features of the round, as the caller gave them; NULL when there are none */
+    double *own_up, *least, *most; /* rows, for units.c to work in */
 };
 
 /* What `decide` fills, and memory for it to work in. */
@@ -84,9 +86,11 @@ struct gbose__ticket {
 
 /* The part of a ticket that a reward is applied to, after it was checked. */
 struct gbose__lesson {
+    uint64_t version; /* of the ticket */
     struct gbose__reader terms;
     uint64_t n_terms;
     struct gbose__reader note;
+    struct gbose__reader units; /* what the round says of the features' units (units.h) */
 };
 
 /* ---- a learner ---- */
@@ -129,16 +133,20 @@ struct gbose__learner {
     void (*learn)(gbose *g, const struct gbose__lesson *lesson, double reward);
 
     /* For a learner with a state. May the state that was loaded be believed? Then, when the regressions of
-     * `into` and `from` have been merged, merge the states: `common` is the state that both had at the
-     * saved state they share (NULL: they began new), and `remains` is the share of that evidence that
-     * forgetting has left in `from`. Last, fill the zeroed state of a grown learner of more features. */
+     * `into` and another learner have been merged, merge the other's state: `common` is the state that both
+     * had at the saved state they share (NULL: they began new), and `remains` is the share of that evidence
+     * that forgetting has left in `from`. Last, fill the zeroed state of a grown learner of more features. */
     int (*check)(const gbose *g);
-    void (*merge)(gbose *into, const gbose *from, const double *common, double remains);
+    void (*merge)(gbose *into, const double *from, const double *common, double remains);
     void (*grow)(const gbose *g, double *state, const gbose *from, const double *from_state);
+
+    /* For a learner with units (gbose__learner_units()): feature j comes as `factor` times what it was, which
+     * is a power of two; make the state such as it would be if it always had. */
+    void (*rescale)(const gbose *g, double *state, size_t j, double factor);
 
     const double *(*coef_of)(const gbose *g, const char *name); /* gbose_coef_of(); absent: there is none */
     int (*diagnose)(const gbose *g, gbose_diagnosis *out); /* gbose_diagnose(): GBOSE_OK or GBOSE_ENOMEM */
-    /* gbose_effect(): GBOSE_OK, GBOSE_ELEARNER or GBOSE_ENOMEM. */
+    /* gbose_effect(), with x in the learner's units: GBOSE_OK, GBOSE_EUNSEEN or GBOSE_ENOMEM. */
     int (*effect)(const gbose *g, const double *x, double alpha, double *estimate, double *lower,
                   double *upper);
     double (*width)(const gbose *g, const double *x); /* gbose_width(); absent: that of fit[0] */
@@ -171,7 +179,8 @@ struct gbose {
     struct gbose__ridge fit[GBOSE__MAX_FITS]; /* gbose_coef() is the estimate of fit[0] */
     size_t n_fits;
     void *own;
-    double *state; /* n_state numbers; NULL when there is none */
+    struct gbose__units *units; /* of the features (units.h); NULL: those of the caller */
+    double *state;              /* n_state numbers; NULL when there is none */
     size_t n_state;
     size_t max_terms, max_terms_per_arm; /* of a ticket: 1 and 0 unless init says otherwise */
     size_t note_words;                   /* behind the terms of every ticket: 0 unless init says otherwise */
@@ -196,6 +205,12 @@ const struct gbose__value *gbose__learner_option(const gbose *g, const char *nam
 /* Declare the next regression of a learner, of `dim` features: g->dim, or one more for a constant feature,
  * which is the last. It forgets as the option `forget` says. GBOSE_OK, GBOSE_ENOMEM, GBOSE_ESIZE. */
 int gbose__learner_fit(gbose *g, size_t dim, double lambda);
+
+/* Declare that the learner meets features in units of its own. GBOSE_OK or GBOSE_ENOMEM. */
+int gbose__learner_units(gbose *g);
+
+/* The estimate of a regression, in the caller's units. */
+const double *gbose__learner_coef(const gbose *g, size_t fit);
 
 /* Declare the state: n doubles, zeroed. GBOSE_OK or GBOSE_ENOMEM. */
 int gbose__learner_state(gbose *g, size_t n);

@@ -4,6 +4,7 @@
 
 #include "core/memory.h"
 #include "gbose.h"
+#include "learners/units.h"
 
 static int point_init(struct gbose__point *p, uint64_t state, uint64_t learned, size_t capacity)
 {
@@ -38,6 +39,7 @@ void gbose__lineage_free(struct gbose__lineage *lineage)
     for (size_t i = 0; i < lineage->n_fits; i++)
         gbose__ridge_clear(&lineage->fit[i]);
     gbose__free(lineage->state);
+    gbose__units_free(lineage->units);
     gbose__free(lineage);
 }
 
@@ -54,6 +56,11 @@ static int keep_evidence(struct gbose__lineage *lineage, const gbose *g)
     for (; lineage->n_fits < g->n_fits; lineage->n_fits++)
         if (gbose__ridge_copy(&lineage->fit[lineage->n_fits], &g->fit[lineage->n_fits]))
             return GBOSE_ENOMEM;
+    if (g->units) {
+        lineage->units = gbose__units_copy(g->units);
+        if (!lineage->units)
+            return GBOSE_ENOMEM;
+    }
     if (!g->state)
         return GBOSE_OK;
     lineage->state = gbose__alloc(g->n_state, sizeof *g->state);
@@ -110,6 +117,12 @@ int gbose__lineage_grow(gbose *g, const gbose *from)
                                    g->fit[to->n_fits].lambda);
         if (rc)
             return rc;
+    }
+    if (old->units) {
+        to->units = gbose__units_new(g->dim);
+        if (!to->units)
+            return GBOSE_ENOMEM;
+        gbose__units_grow(to->units, old->units);
     }
     if (!old->state)
         return GBOSE_OK;

@@ -2,21 +2,29 @@
  *
  * A saved state is 8-byte little-endian words:
  *     magic, version, spec, dim, schema, stream, decisions, learned, lineage, the regressions, the
- *     learner's state (if it has one), checksum */
+ *     learner's state (if it has one), what was said of its units (if it has units), checksum */
 #include "learners/learner.h"
 
 #include <string.h>
 
+#include "core/memory.h"
 #include "core/normal.h"
 #include "learners/lineage.h"
+#include "learners/units.h"
 
 #define STATE_MAGIC UINT64_C(0x31545345534f4247) /* the bytes "GBOSEST1" */
-#define STATE_VERSION 2
+#define PLAIN_VERSION 2                          /* of a learner that keeps nothing but regressions */
+#define STATE_VERSION 3                          /* of one with a state of its own */
+
+static uint64_t version_of(const gbose *g)
+{
+    return g->n_state ? STATE_VERSION : PLAIN_VERSION;
+}
 
 static void write_state(const gbose *g, struct gbose__writer *w)
 {
     gbose__put_u64(w, STATE_MAGIC);
-    gbose__put_u64(w, STATE_VERSION);
+    gbose__put_u64(w, version_of(g));
     gbose__put_text(w, g->spec);
     gbose__put_u64(w, g->dim);
     gbose__put_u64(w, g->schema);
@@ -27,6 +35,8 @@ static void write_state(const gbose *g, struct gbose__writer *w)
     for (size_t i = 0; i < g->n_fits; i++)
         gbose__ridge_write(&g->fit[i], w);
     gbose__put_doubles(w, g->state, g->n_state);
+    if (g->units)
+        gbose__units_write(g->units, w);
     gbose__put_u64(w, w->at ? gbose__checksum(w->at, w->size) : 0);
 }
 
@@ -69,13 +79,17 @@ static int read_evidence(gbose *g, struct gbose__reader *r, uint64_t checksum)
     }
     if (!r->bad && g->state)
         gbose__get_doubles(r, g->state, g->n_state);
+    if (!r->bad && g->units) {
+        gbose__units_read(g->units, r, g->learned);
+        gbose__units_refresh(g);
+    }
     if (r->bad || r->left || (g->kind->check && !g->kind->check(g)))
         return GBOSE_ESTATE;
     return gbose__lineage_loaded(g->lineage, checksum, g);
 }
 
-/* What follows magic and version, of bytes whose checksum is right. Version 1 knew of no schema, and what
- * gbose-auto kept beside its regressions was laid out in another way. */
+/* What follows magic and version, of bytes whose checksum is right. Version 1 knew of no schema. Before version
+ * 3 what gbose-auto keeps beside its regressions was laid out in another way. */
 static int read_state(gbose **out, struct gbose__reader *r, uint64_t version, uint64_t checksum,
                       gbose_error *err)
 {
@@ -92,7 +106,8 @@ static int read_state(gbose **out, struct gbose__reader *r, uint64_t version, ui
     rc = gbose__new(&g, spec, (size_t)dim, schema, err);
     if (rc)
         return rc;
-    rc = version == 1 && g->n_state ? GBOSE_EVERSION : read_evidence(g, r, checksum);
+    rc = version == version_of(g) || (version == 1 && !g->n_state) ? read_evidence(g, r, checksum)
+                                                                   : GBOSE_EVERSION;
     if (rc) {
         gbose_free(g);
         return rc;
@@ -135,18 +150,91 @@ int gbose_load(gbose **out, const void *buf, size_t size, gbose_error *err)
     return rc;
 }
 
-/* The sums of all regressions. On an error nothing is left to clear. */
-static int merge_fits(struct gbose__ridge *sum, const gbose *into, const gbose *from,
-                      const struct gbose__lineage *common)
-{
-    for (size_t i = 0; i < into->n_fits; i++) {
-        int rc = gbose__ridge_merge(&sum[i], &into->fit[i], &from->fit[i], common ? &common->fit[i] : NULL);
+/* ---- merging ---- */
 
-        if (rc) {
-            while (i--)
-                gbose__ridge_clear(&sum[i]);
+/* What is known at some time: a copy that may be moved to other units. */
+struct evidence {
+    struct gbose__ridge fit[GBOSE__MAX_FITS];
+    size_t n_fits;
+    double *state;
+};
+
+static void evidence_clear(struct evidence *e)
+{
+    while (e->n_fits > 0)
+        gbose__ridge_clear(&e->fit[--e->n_fits]);
+    gbose__free(e->state);
+    e->state = NULL;
+}
+
+/* Copy regressions and state of g's shape; e is zeroed before. From `units`, if there are any, they are moved
+ * to others. GBOSE_OK or GBOSE_ENOMEM. */
+static int evidence_copy(struct evidence *e, const gbose *g, const struct gbose__ridge *fit,
+                         const double *state, const struct gbose__units *units, const struct gbose__units *to)
+{
+    for (; e->n_fits < g->n_fits; e->n_fits++)
+        if (gbose__ridge_copy(&e->fit[e->n_fits], &fit[e->n_fits]))
+            return GBOSE_ENOMEM;
+    if (g->n_state) {
+        e->state = gbose__alloc(g->n_state, sizeof *e->state);
+        if (!e->state)
+            return GBOSE_ENOMEM;
+        memcpy(e->state, state, g->n_state * sizeof *e->state);
+    }
+    if (units)
+        gbose__units_move(g, e->fit, e->state, units, to);
+    return GBOSE_OK;
+}
+
+/* All that a merge works on, in the units of the merged learner. */
+struct merger {
+    struct gbose__units *units; /* NULL: those of the caller */
+    struct evidence into, from, common;
+    int has_common;
+};
+
+static void merger_clear(struct merger *m)
+{
+    gbose__units_free(m->units);
+    evidence_clear(&m->into);
+    evidence_clear(&m->from);
+    evidence_clear(&m->common);
+}
+
+/* GBOSE_OK or GBOSE_ENOMEM; to be cleared in any case. */
+static int merger_init(struct merger *m, const gbose *into, const gbose *from,
+                       const struct gbose__lineage *common)
+{
+    int rc;
+
+    memset(m, 0, sizeof *m);
+    m->has_common = common != NULL;
+    if (into->units) {
+        m->units = gbose__units_copy(into->units);
+        if (!m->units)
+            return GBOSE_ENOMEM;
+        gbose__units_merge(m->units, from->units, common ? common->units : NULL);
+    }
+    rc = evidence_copy(&m->into, into, into->fit, into->state, into->units, m->units);
+    if (!rc)
+        rc = evidence_copy(&m->from, into, from->fit, from->state, from->units, m->units);
+    if (!rc && common)
+        rc = evidence_copy(&m->common, into, common->fit, common->state, common->units, m->units);
+    return rc;
+}
+
+/* m->into.fit becomes the sum of all regressions. */
+static int merge_fits(struct merger *m)
+{
+    for (size_t i = 0; i < m->into.n_fits; i++) {
+        struct gbose__ridge sum;
+        int rc = gbose__ridge_merge(&sum, &m->into.fit[i], &m->from.fit[i],
+                                    m->has_common ? &m->common.fit[i] : NULL);
+
+        if (rc)
             return rc;
-        }
+        gbose__ridge_clear(&m->into.fit[i]);
+        m->into.fit[i] = sum;
     }
     return GBOSE_OK;
 }
@@ -159,11 +247,27 @@ static double remaining(const gbose *from, const struct gbose__lineage *common)
     return common ? gbose__exp((double)(fit->steps - common->fit[0].steps) * gbose__log(fit->forget)) : 0;
 }
 
+/* Put what was merged in the place of what was there, which m has then. */
+static void exchange(gbose *into, struct merger *m)
+{
+    struct gbose__units *units = into->units;
+
+    for (size_t i = 0; i < into->n_fits; i++) {
+        struct gbose__ridge fit = into->fit[i];
+
+        into->fit[i] = m->into.fit[i];
+        m->into.fit[i] = fit;
+    }
+    if (into->n_state)
+        memcpy(into->state, m->into.state, into->n_state * sizeof *into->state);
+    into->units = m->units;
+    m->units = units;
+}
+
 int gbose_merge(gbose *into, const gbose *from)
 {
-    struct gbose__ridge sum[GBOSE__MAX_FITS];
     struct gbose__common common;
-    uint64_t since;
+    struct merger m;
     int rc;
 
     if (!into || !from || into == from)
@@ -173,20 +277,21 @@ int gbose_merge(gbose *into, const gbose *from)
     rc = gbose__lineage_common(&common, into->lineage, from->lineage);
     if (rc)
         return rc;
-    since = from->learned - from->lineage->point[common.from].learned;
     rc = gbose__lineage_reserve(into->lineage, from->lineage, &common);
-    if (!rc)
-        rc = merge_fits(sum, into, from, common.holder);
     if (rc)
         return rc;
-    for (size_t i = 0; i < into->n_fits; i++) {
-        gbose__ridge_clear(&into->fit[i]);
-        into->fit[i] = sum[i];
+    rc = merger_init(&m, into, from, common.holder);
+    if (!rc)
+        rc = merge_fits(&m);
+    if (!rc) {
+        exchange(into, &m);
+        into->learned += from->learned - from->lineage->point[common.from].learned;
+        if (into->kind->merge)
+            into->kind->merge(into, m.from.state, m.common.state, remaining(from, common.holder));
+        if (into->units)
+            gbose__units_refresh(into);
+        gbose__lineage_join(into->lineage, from->lineage, &common);
     }
-    into->learned += since;
-    if (into->kind->merge)
-        into->kind->merge(into, from, common.holder ? common.holder->state : NULL,
-                          remaining(from, common.holder));
-    gbose__lineage_join(into->lineage, from->lineage, &common);
-    return GBOSE_OK;
+    merger_clear(&m);
+    return rc;
 }

@@ -1,8 +1,9 @@
 /* Tickets: what a decision will teach, as bytes; and learning from them.
  *
  * A ticket is 8-byte little-endian words: the header, the terms (regression, w, c, offset, then x of dim
- * numbers), the note of a learner that has one, and a checksum of all words before it. The last byte of
- * its first word is the version of the format. */
+ * numbers), the note of a learner that has one, what the round says of the features' units if the learner has
+ * units (units.h), and a checksum of all words before it. Features are in the caller's units. The last byte of
+ * its first word is the version of the format, which is another one for tickets with a note. */
 #include "learners/learner.h"
 
 #include <math.h>
@@ -10,9 +11,11 @@
 
 #include "core/kernels.h"
 #include "learners/lineage.h"
+#include "learners/units.h"
 
 #define MAGIC UINT64_C(0x004b5445534f4247) /* the bytes "GBOSETK"; the eighth is the version */
 #define VERSION UINT64_C(0x32)             /* the digit 2 */
+#define VERSION_NOTE UINT64_C(0x35)        /* 5: with a note. No flipped bit makes one of the other */
 #define VERSION_SHIFT 56
 
 /* The words of the header, and of a term before its x. */
@@ -35,11 +38,21 @@ static double number_of(uint64_t word)
     return value;
 }
 
+static uint64_t version_of(const gbose *g)
+{
+    return g->note_words ? VERSION_NOTE : VERSION;
+}
+
+static size_t units_words(const gbose *g)
+{
+    return g->units ? gbose__units_words(g->dim) : 0;
+}
+
 /* ---- writing ---- */
 
 size_t gbose__ticket_words(const gbose *g, size_t terms)
 {
-    return HEADER_WORDS + terms * (TERM_WORDS + g->dim) + g->note_words + 1;
+    return HEADER_WORDS + terms * (TERM_WORDS + g->dim) + g->note_words + units_words(g) + 1;
 }
 
 size_t gbose_ticket_room(const gbose *g, size_t n_arms)
@@ -66,7 +79,7 @@ int gbose__ticket_write(const gbose *g, struct gbose_scratch *scratch, uint32_t 
     struct gbose__writer *w = &to->writer, again;
     uint64_t header[HEADER_WORDS];
 
-    header[FIRST] = MAGIC | VERSION << VERSION_SHIFT;
+    header[FIRST] = MAGIC | version_of(g) << VERSION_SHIFT;
     header[FINGERPRINT] = g->fingerprint;
     header[SEED] = g->seed; /* it tells apart the tickets of learners that are otherwise equal */
     header[STREAM] = stream;
@@ -79,6 +92,8 @@ int gbose__ticket_write(const gbose *g, struct gbose_scratch *scratch, uint32_t 
     gbose__writer_next(w, sizeof header);
     to->n_terms = 0;
     g->kind->explain(g, &scratch->in, narrowed, arm, to);
+    if (g->units)
+        gbose__units_say(g, &scratch->in, number, w);
     header[TERMS] = to->n_terms;
     gbose__put_words(&again, header, HEADER_WORDS);
     gbose__put_u64(w, gbose__checksum(w->at, w->size));
@@ -100,7 +115,8 @@ static int open_ticket(gbose_ticket_info *info, struct gbose__lesson *lesson, ui
     magic = gbose__little_endian(magic);
     if ((magic ^ MAGIC) << (64 - VERSION_SHIFT))
         return GBOSE_ETICKET;
-    if (magic >> VERSION_SHIFT != VERSION)
+    lesson->version = magic >> VERSION_SHIFT;
+    if (lesson->version != VERSION && lesson->version != VERSION_NOTE)
         return GBOSE_EVERSION;
     if (size % 8 || size < 8 * (HEADER_WORDS + 1))
         return GBOSE_ETICKET;
@@ -189,15 +205,20 @@ static int examine(const gbose *g, struct gbose__lesson *lesson, uint64_t *check
         return rc;
     if (info.fingerprint != g->fingerprint || info.dim != g->dim)
         return GBOSE_EFOREIGN;
+    if (lesson->version != version_of(g))
+        return GBOSE_EVERSION;
     if (lesson->n_terms > lesson->terms.left / term_size)
         return GBOSE_ETICKET;
     terms_size = (size_t)lesson->n_terms * term_size;
-    if (lesson->terms.left != terms_size + 8 * g->note_words)
+    if (lesson->terms.left != terms_size + 8 * (g->note_words + units_words(g)))
         return GBOSE_ETICKET;
     lesson->note = (struct gbose__reader){lesson->terms.at + terms_size, 8 * g->note_words, 0};
+    lesson->units = (struct gbose__reader){lesson->note.at + 8 * g->note_words, 8 * units_words(g), 0};
     if (!terms_are_sane(g, lesson->terms, lesson->n_terms))
         return GBOSE_ETICKET;
     if (g->kind->note_is_sane && !g->kind->note_is_sane(g, lesson->note))
+        return GBOSE_ETICKET;
+    if (g->units && !gbose__units_are_sane(lesson->units, g->dim))
         return GBOSE_ETICKET;
     return fabs(reward) <= GBOSE_MAX_INPUT ? GBOSE_OK : GBOSE_ENUMERIC;
 }
@@ -241,6 +262,8 @@ int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward)
     rc = examine(g, &lesson, &checksum, ticket, ticket_size, reward);
     if (rc)
         return rc;
+    if (g->units)
+        gbose__units_learn(g, lesson.units);
     if (g->kind->learn) {
         g->kind->learn(g, &lesson, reward);
     } else {
@@ -248,6 +271,8 @@ int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward)
             gbose__ridge_begin(&g->fit[i]);
         gbose__ticket_apply(g, &lesson, reward);
     }
+    if (g->units)
+        gbose__units_refresh(g);
     g->learned++;
     memcpy(&reward_bits, &reward, sizeof reward_bits);
     gbose__lineage_learned(g->lineage, gbose__mix(checksum, reward_bits));

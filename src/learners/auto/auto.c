@@ -56,6 +56,7 @@
 #include "learners/options.h"
 #include "learners/orthogonal.h"
 #include "learners/survivors.h"
+#include "learners/units.h"
 
 /* The regressions. */
 enum { ORTHOGONAL, FULL, BOUND = FULL };
@@ -171,6 +172,8 @@ static int init(gbose *g, gbose_error *err)
     rc = gbose__learner_fit(g, g->dim, lambda);
     if (!rc && (own->has_full || own->certified))
         rc = gbose__learner_fit(g, g->dim, lambda);
+    if (!rc && !own->certified) /* its bound is proved for a norm of mu in the caller's units */
+        rc = gbose__learner_units(g);
     if (!rc)
         rc =
             gbose__learner_state(g, gbose__pad(STATE_NUMBERS) +
@@ -208,6 +211,8 @@ static int prepare(const gbose *g, struct gbose__input *in)
     return gbose__kernels->within(in->other_score, in->n, GBOSE__MAX_SCORE) ? GBOSE_OK : GBOSE_ENUMERIC;
 }
 
+#define UNIT_MOST 1e60 /* of the width: more than any reward, and its products are still finite */
+
 static struct gbose__width width_now(const gbose *g)
 {
     const struct own *own = g->own;
@@ -218,8 +223,8 @@ static struct gbose__width width_now(const gbose *g)
                                   : own->has_full ? GBOSE__ORTHOGONAL
                                                   : GBOSE__ALONE;
 
-    return gbose__width_of(own->tuning, chooser, unit < GBOSE__LARGEST ? unit : GBOSE__LARGEST, state->rounds,
-                           state->weights, g->dim);
+    return gbose__width_of(own->tuning, chooser, gbose__clip(unit, UNIT_MOST), state->rounds, state->weights,
+                           g->dim);
 }
 
 static void decide(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
@@ -347,7 +352,7 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
         gbose__orthogonal_centred(to->centre, in, pmf, arm);
     else
         memset(to->centre, 0, in->stride * sizeof *to->centre);
-    gbose__note_write(&to->writer, &own->note, &note, in->round, gbose__context(in, arm), to->centre,
+    gbose__note_write(&to->writer, &own->note, &note, in->round, in->up, gbose__context(in, arm), to->centre,
                       gbose__context(in, best), to->x);
 }
 
@@ -461,7 +466,7 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     struct full_term term = {0, 0};
     struct gbose__note note;
 
-    gbose__note_read(lesson->note, &own->note, &note, round, &rows);
+    gbose__note_read(lesson->note, &own->note, g->units, &note, round, &rows);
     residual = gbose__clip(reward - note.shift - note.score, GBOSE__CLIP_RESIDUAL);
     w = weight(g, own->has_full ? &state->by_present : &state->by_ticket, 1);
     known.best = note.best;
@@ -510,15 +515,16 @@ static int check(const gbose *g)
 
 /* Baseline and contest stay those of the learner that goes on; the scales, by which evidence is weighed,
  * are those of the one that has learned more. */
-static void merge(gbose *into, const gbose *from, const double *common, double remains)
+static void merge(gbose *into, const double *from, const double *common, double remains)
 {
     static const struct state nothing;
-    const struct state *old = common ? (const struct state *)common : &nothing, *theirs = state_of(from);
+    const struct state *old = common ? (const struct state *)common : &nothing,
+                       *theirs = (const struct state *)from;
     const struct own *own = into->own;
     struct state *state = state_of(into);
     size_t before = (size_t)(own->diagnosis.at - into->state);
 
-    gbose__diagnosis_merge(&own->diagnosis, from->state + before, common ? common + before : NULL, remains);
+    gbose__diagnosis_merge(&own->diagnosis, from + before, common ? common + before : NULL, remains);
     if (theirs->rounds > state->rounds) {
         state->by_ticket = theirs->by_ticket;
         state->by_present = theirs->by_present;
@@ -543,13 +549,24 @@ static void grow(const gbose *g, double *state, const gbose *from, const double 
     gbose__diagnosis_grow(&diagnosis, &old_diagnosis);
 }
 
+static void rescale(const gbose *g, double *state, size_t j, double factor)
+{
+    const struct own *own = g->own;
+    struct gbose__baseline baseline;
+    struct gbose__diagnosis diagnosis;
+
+    view(g, state, own->tuning, &baseline, &diagnosis);
+    gbose__baseline_rescale(&baseline, j, factor);
+    gbose__diagnosis_rescale(&diagnosis, j, factor);
+}
+
 static const double *coef_of(const gbose *g, const char *name)
 {
     const struct own *own = g->own;
 
     if (!strcmp(name, "orthogonal"))
-        return g->fit[ORTHOGONAL].mu;
-    return own->has_full && !strcmp(name, "full") ? g->fit[FULL].mu : NULL;
+        return gbose__learner_coef(g, ORTHOGONAL);
+    return own->has_full && !strcmp(name, "full") ? gbose__learner_coef(g, FULL) : NULL;
 }
 
 /* Fewer coins than this for each feature are no ground for the orthogonal estimate to choose on. */
@@ -605,7 +622,7 @@ static double width_along(const gbose *g, const double *x)
     const struct own *own = g->own;
 
     return own->certified ? gbose__certified_width(&own->bound, &g->fit[ORTHOGONAL], &g->fit[BOUND], x)
-                          : gbose__ridge_width(&g->fit[ORTHOGONAL], x, NULL, g->dim);
+                          : gbose__ridge_width(&g->fit[ORTHOGONAL], x, g->units->down, g->dim);
 }
 
 static const gbose_option options[] = {
@@ -648,6 +665,7 @@ const struct gbose__learner gbose__gbose_auto = {
     .check = check,
     .merge = merge,
     .grow = grow,
+    .rescale = rescale,
     .coef_of = coef_of,
     .diagnose = diagnose,
     .effect = effect_along,

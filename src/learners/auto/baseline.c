@@ -56,6 +56,13 @@ void gbose__baseline_grow(const struct gbose__baseline *to, const struct gbose__
     gbose__trackers_grow(&to->trackers, &from->trackers);
 }
 
+void gbose__baseline_rescale(const struct gbose__baseline *baseline, size_t j, double factor)
+{
+    gbose__trackers_rescale(&baseline->trackers, j, factor);
+    if (baseline->trackers.offer)
+        gbose__offer_rescale(&baseline->offer, j, factor);
+}
+
 int gbose__baseline_is_sane(const struct gbose__baseline *baseline)
 {
     const struct gbose__baseline_state *state = baseline->state;

@@ -49,6 +49,8 @@ void gbose__baseline_view(struct gbose__baseline *baseline, const struct gbose__
 void gbose__baseline_init(const struct gbose__baseline *baseline);
 /* Copy a baseline of a smaller dim, or of fewer features of the round, into numbers that are zero. */
 void gbose__baseline_grow(const struct gbose__baseline *to, const struct gbose__baseline *from);
+/* Feature j of all contexts comes as `factor`, a power of two, times what it was. */
+void gbose__baseline_rescale(const struct gbose__baseline *baseline, size_t j, double factor);
 int gbose__baseline_is_sane(const struct gbose__baseline *baseline);
 
 const struct gbose__tracker *gbose__baseline_leader(const struct gbose__baseline *baseline);

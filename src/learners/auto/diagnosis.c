@@ -12,8 +12,8 @@
 #include "learners/auto/clip.h"
 
 #define LN2 0x1.62e42fefa39efp-1
-#define MEAT_MOST                                                                                            \
-    1e130 /* entries of w e X are clipped to this: their squares, and sums of them, are then finite */
+/* Entries of w e X are clipped to this: their squares, and sums of them, are then finite in any units. */
+#define MEAT_MOST 1e70
 #define COINS_LEAST 200.0      /* coins before intervals of effects begin, */
 #define COINS_PER_FEATURE 20.0 /* and so many for each feature */
 #define HORIZON 10.0           /* they are tightest when coins are so many times these */
@@ -84,6 +84,23 @@ void gbose__diagnosis_grow(const struct gbose__diagnosis *to, const struct gbose
     memcpy(sum_r_of(to), sum_r_of(from), from->dim * sizeof(double));
     memcpy(squares_of(to), squares_of(from), gbose__triangle(from->dim) * sizeof(double));
     memcpy(meat_of(to), meat_of(from), gbose__triangle(from->dim) * sizeof(double));
+}
+
+/* Row and column j of a triangle. */
+static void rescale_triangle(double *triangle, size_t dim, size_t j, double factor)
+{
+    for (size_t i = 0; i <= j; i++)
+        gbose__dense_row(triangle, j)[i] *= factor;
+    for (size_t i = j; i < dim; i++)
+        gbose__dense_row(triangle, i)[j] *= factor;
+}
+
+void gbose__diagnosis_rescale(const struct gbose__diagnosis *diagnosis, size_t j, double factor)
+{
+    sum_of(diagnosis)[j] *= factor;
+    sum_r_of(diagnosis)[j] *= factor;
+    rescale_triangle(squares_of(diagnosis), diagnosis->dim, j, factor);
+    rescale_triangle(meat_of(diagnosis), diagnosis->dim, j, factor);
 }
 
 /* ---- learning ---- */

@@ -65,6 +65,8 @@ size_t gbose__diagnosis_size(size_t dim);
 void gbose__diagnosis_grow(const struct gbose__diagnosis *to, const struct gbose__diagnosis *from);
 void gbose__diagnosis_learn(const struct gbose__diagnosis *diagnosis,
                             const struct gbose__diagnosis_round *round, double forget);
+/* Feature j of all contexts comes as `factor`, a power of two, times what it was. */
+void gbose__diagnosis_rescale(const struct gbose__diagnosis *diagnosis, size_t j, double factor);
 int gbose__diagnosis_is_sane(const struct gbose__diagnosis *diagnosis);
 
 /* Add what `from` has learned since `common` (NULL: since it began), of which the share `remains` is left in

@@ -8,6 +8,9 @@
 /* Far above what a round can be worth (scale.h). */
 #define GBOSE__NOTE_MAX_WEIGHT 1e12
 
+/* The entries of rows, in any units; X is the difference of two contexts. */
+#define MAX_ENTRY (2 * GBOSE_MAX_INPUT)
+
 enum { NUMBERS = sizeof(struct gbose__note) / sizeof(double) };
 
 size_t gbose__note_words(const struct gbose__note_shape *shape)
@@ -16,17 +19,17 @@ size_t gbose__note_words(const struct gbose__note_shape *shape)
 }
 
 void gbose__note_write(struct gbose__writer *to, const struct gbose__note_shape *shape,
-                       const struct gbose__note *note, const double *round, const double *played,
-                       const double *centred, const double *best, const double *offer)
+                       const struct gbose__note *note, const double *round, const double *up,
+                       const double *played, const double *centred, const double *best, const double *offer)
 {
     gbose__put_doubles(to, (const double *)note, NUMBERS);
     gbose__put_doubles(to, round, shape->round);
-    gbose__put_doubles(to, played, shape->dim);
-    gbose__put_doubles(to, centred, shape->dim);
+    gbose__units_put(to, played, up, shape->dim);
+    gbose__units_put(to, centred, up, shape->dim);
     if (shape->has_full)
-        gbose__put_doubles(to, best, shape->dim);
+        gbose__units_put(to, best, up, shape->dim);
     if (shape->has_offer)
-        gbose__put_doubles(to, offer, shape->dim);
+        gbose__units_put(to, offer, up, shape->dim);
 }
 
 int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shape *shape)
@@ -44,18 +47,19 @@ int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shap
             fabs(note.effect_full) <= most && fabs(note.best) <= most && note.spread >= 0 &&
             note.spread <= 2 * most;
     /* the features of the round, b_a, X, b_best and what is on offer */
-    return fine && gbose__ticket_within(&from, gbose__note_words(shape) - NUMBERS, 2 * GBOSE_MAX_INPUT);
+    return fine && gbose__ticket_within(&from, gbose__note_words(shape) - NUMBERS, MAX_ENTRY);
 }
 
 void gbose__note_read(struct gbose__reader from, const struct gbose__note_shape *shape,
-                      struct gbose__note *note, double *round, const struct gbose__note_rows *rows)
+                      const struct gbose__units *units, struct gbose__note *note, double *round,
+                      const struct gbose__note_rows *rows)
 {
     gbose__get_doubles(&from, (double *)note, NUMBERS);
     gbose__get_doubles(&from, round, shape->round);
-    gbose__get_doubles(&from, rows->played, shape->dim);
-    gbose__get_doubles(&from, rows->centred, shape->dim);
+    gbose__units_get(&from, rows->played, units, shape->dim, MAX_ENTRY);
+    gbose__units_get(&from, rows->centred, units, shape->dim, MAX_ENTRY);
     if (shape->has_full)
-        gbose__get_doubles(&from, rows->best, shape->dim);
+        gbose__units_get(&from, rows->best, units, shape->dim, MAX_ENTRY);
     if (shape->has_offer)
-        gbose__get_doubles(&from, rows->offer, shape->dim);
+        gbose__units_get(&from, rows->offer, units, shape->dim, MAX_ENTRY);
 }

@@ -38,6 +38,19 @@ void gbose__offer_grow(const struct gbose__offer *to, const struct gbose__offer 
         memcpy(to->sample + i * to->dim, from->sample + i * from->dim, from->dim * sizeof(double));
 }
 
+void gbose__offer_rescale(const struct gbose__offer *offer, size_t j, double factor)
+{
+    struct gbose__offer_state *state = offer->state;
+
+    for (size_t i = 0; i < SAMPLE; i++)
+        offer->sample[i * offer->dim + j] *= factor;
+    for (size_t k = 0; k < (size_t)state->count; k++)
+        if (state->coordinate[k] == (double)j) {
+            state->mean[k] *= factor;
+            state->deviation[k] *= factor;
+        }
+}
+
 int gbose__offer_is_sane(const struct gbose__offer *offer)
 {
     const struct gbose__offer_state *state = offer->state;

@@ -40,6 +40,8 @@ size_t gbose__offer_size(size_t dim);
 void gbose__offer_view(struct gbose__offer *offer, size_t dim, double *at);
 /* Copy one of a smaller dim into numbers that are zero. */
 void gbose__offer_grow(const struct gbose__offer *to, const struct gbose__offer *from);
+/* Feature j of all contexts comes as `factor` times what it was. */
+void gbose__offer_rescale(const struct gbose__offer *offer, size_t j, double factor);
 int gbose__offer_is_sane(const struct gbose__offer *offer);
 
 /* The mean of n contexts, rows of `stride` numbers. */

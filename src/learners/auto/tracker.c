@@ -230,6 +230,12 @@ static int within(const double *x, size_t n, double most)
 }
 
 /* Far above what honest rounds can make of inputs up to GBOSE_MAX_INPUT, far below overflow. */
+void gbose__trackers_rescale(const struct gbose__trackers *trackers, size_t j, double factor)
+{
+    for (size_t i = 0; i < trackers->n_rows; i++)
+        trackers->rows[i * gbose__pad(trackers->dim) + j] *= factor;
+}
+
 int gbose__trackers_are_sane(const struct gbose__trackers *trackers)
 {
     const double most = 1e20 * GBOSE_MAX_INPUT;

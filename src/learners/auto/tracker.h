@@ -79,6 +79,8 @@ void gbose__trackers_init(const struct gbose__trackers *trackers); /* of numbers
 /* Copy trackers of a smaller dim, or of fewer features of the round, into numbers that are zero: what is new
  * was zero in every round. */
 void gbose__trackers_grow(const struct gbose__trackers *to, const struct gbose__trackers *from);
+/* Feature j of all contexts comes as `factor` times what it was. */
+void gbose__trackers_rescale(const struct gbose__trackers *trackers, size_t j, double factor);
 int gbose__trackers_are_sane(const struct gbose__trackers *trackers);
 
 /* rhat; bhat is written, a padded row. */

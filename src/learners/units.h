@@ -1,0 +1,99 @@
+/* The units of features, for a learner whose decisions must not depend on the caller's.
+ *
+ * Such a learner meets every feature divided by its unit, a power of two. Multiplying a feature by a power of
+ * two then changes nothing but its unit, to the last bit. Units are made from what is on offer:
+ *
+ *     feature j   2^e_j, what it usually differs by between arms: e_j is the mean, over the rounds learned, of
+ *                 the binary exponent of its range, largest less smallest over the arms on offer. A round in
+ *                 which all arms have the same says nothing; while there are no others, e_j is the mean
+ *                 exponent of its size.
+ *     all         2^e, how far two arms usually are apart when features are in units 2^e_j: the mean exponent
+ *                 of the root of the mean square distance
+ *
+ * and the unit is 2^(e_j + e). So two arms are at distance 1 or so, and lambda, the prior of a regression, has
+ * a meaning that depends neither on units nor on how many features there are. Exponents are whole numbers,
+ * rounded to the nearest, and so is their mean: an outlier counts as one round among many.
+ *
+ * What rounds say is kept as counts and sums of whole numbers, which add up over tickets in any order and over
+ * merged learners. When a reward is learned, what its round says is counted first. A unit that changes by that,
+ * as happens ever less often, takes all that is known with it (gbose__ridge_rescale(), and the learner's own
+ * rescale). A feature that was zero in all rounds learned has no unit, and needs none, as
+ * nothing is known of it; a decision uses the one that its own round suggests. */
+#ifndef GBOSE_LEARNERS_UNITS_H
+#define GBOSE_LEARNERS_UNITS_H
+
+#include <limits.h>
+
+#include "learners/learner.h"
+
+/* Exponents are at most this in magnitude: features between about 1e-30 and 1e30. */
+#define GBOSE__UNITS_MOST 100
+
+#define GBOSE__UNITS_NONE INT_MIN
+
+/* What rounds have said of a feature, or of the distance of arms. */
+struct gbose__unit {
+    int64_t ranges, range_sum; /* how many rounds had a range, and the sum of its exponents */
+    int64_t sizes, size_sum;   /* of rounds in which all arms had the same, other than zero */
+    int64_t exponent;          /* the mean; 0 when nothing was said */
+};
+
+struct gbose__units {
+    size_t dim;
+    struct gbose__unit *unit; /* dim, and one more for the distance of arms */
+    int *exponent;            /* dim: of the units in use; GBOSE__UNITS_NONE for a feature that has none */
+    int *shift;               /* dim: scratch */
+    double *up, *down;        /* rows: the units, and one over them; 1 for a feature that has none */
+    size_t unknown;           /* features that have none */
+    double *coef;             /* a row for each regression: mu in the caller's units */
+};
+
+/* For dim features, none of which has a unit. NULL: no memory. */
+struct gbose__units *gbose__units_new(size_t dim);
+void gbose__units_free(struct gbose__units *units);
+struct gbose__units *gbose__units_copy(const struct gbose__units *units);
+/* Into new ones of at least as many features; the others have no unit. */
+void gbose__units_grow(struct gbose__units *to, const struct gbose__units *from);
+
+/* ---- a round ---- */
+
+/* Divide the contexts by their units, and set in->up. */
+void gbose__units_lower(const struct gbose__units *units, struct gbose__input *in);
+
+/* Write what this round, which is the decision of that number, says: gbose__units_words() words. To save time,
+ * after GBOSE__UNITS_TRIAL rewards one decision in GBOSE__UNITS_REST speaks and the others are silent, as long
+ * as every feature has a unit. And may such words be believed? */
+#define GBOSE__UNITS_TRIAL 256
+#define GBOSE__UNITS_REST 8
+size_t gbose__units_words(size_t dim);
+void gbose__units_say(const gbose *g, const struct gbose__input *in, uint64_t number,
+                      struct gbose__writer *to);
+int gbose__units_are_sane(struct gbose__reader from, size_t dim);
+
+/* Write a row of n numbers in the caller's units; `up` is in->up. Read one, which is padded, in the learner's,
+ * each number at most `most` in magnitude; or as it is if units is NULL. */
+void gbose__units_put(struct gbose__writer *to, const double *row, const double *up, size_t n);
+void gbose__units_get(struct gbose__reader *from, double *row, const struct gbose__units *units, size_t n,
+                      double most);
+
+/* ---- what is known ---- */
+
+/* Count what a round has said, and move what g knows to the units that are then right. */
+void gbose__units_learn(gbose *g, struct gbose__reader said);
+
+/* Count what `from` has heard and `common` (NULL: nothing) had not; without moving anything. */
+void gbose__units_merge(struct gbose__units *into, const struct gbose__units *from,
+                        const struct gbose__units *common);
+
+/* Move regressions and state of g's shape from some units to others. */
+void gbose__units_move(const gbose *g, struct gbose__ridge *fit, double *state,
+                       const struct gbose__units *from, const struct gbose__units *to);
+
+/* After any change of the regressions. */
+void gbose__units_refresh(gbose *g);
+
+void gbose__units_write(const struct gbose__units *units, struct gbose__writer *w);
+/* r->bad on nonsense: no more rounds than were learned can have said anything. */
+void gbose__units_read(struct gbose__units *units, struct gbose__reader *r, uint64_t learned);
+
+#endif
