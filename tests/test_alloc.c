@@ -447,12 +447,12 @@ static void creation_gives_up_at_the_first_failure(void **state)
     for_each_spec(check_huge_dim, PLAIN);
 }
 
-/* A plain learner is a triangle, some vectors and a fixed rest: for dim 30 and more less than 1.2 dim^2
+/* A plain learner is a triangle, some vectors and a fixed rest: for dim 32 and more less than 1.2 dim^2
  * doubles. What a round needs beside that is proportional to the arms, and is not square in dim
  * (docs/performance.md). */
 static void a_learner_is_small(void **state)
 {
-    static const size_t dims[] = {30, 64, 99, 100, 250, 1000};
+    static const size_t dims[] = {32, 64, 99, 100, 250, 1000};
 
     (void)state;
     for (size_t i = 0; i < COUNT(dims); i++) {

@@ -1,5 +1,5 @@
 /* gbose-auto and the units of features: powers of two change nothing, to the last bit; the units that are found,
- * and what is known in them, against their definition (learners/units.h) computed anew in the caller's units. */
+ * and what is known in them, against their definition (learners/gauge.h) computed anew in the caller's units. */
 #include "support/dense.h"
 #include "support/players.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "learners/gauge.h"
 #include "learners/learner.h"
-#include "learners/units.h"
 
 enum { DIM = 9, MORE = 11, ARMS = 6, ROUND = 2, MOST_DELAY = 40 };
 
@@ -387,7 +387,7 @@ static void mirror_compare(struct mirror *m, const gbose *g, double tolerance)
     long double most = 0;
 
     for (size_t j = 0; j <= DIM; j++)
-        assert_int_equal(g->units->unit[j].exponent, m->exponent[j]);
+        assert_int_equal(g->gauge->unit[j].exponent, m->exponent[j]);
     for (size_t j = 0; j < DIM; j++)
         m->evidence.prior[j] = LAMBDA * unit_of(m, j) * unit_of(m, j);
     dense_solve(&m->evidence);
@@ -536,7 +536,7 @@ static void learners_of_different_units_are_merged(void **state)
             bytes_free(&bytes);
         }
         for (size_t j = 0; j <= DIM; j++) { /* the units in which the one who decides meets the round */
-            const struct gbose__unit *unit = &g[who]->units->unit[j];
+            const struct gbose__unit *unit = &g[who]->gauge->unit[j];
 
             m.ranges[j] = unit->ranges;
             m.sizes[j] = unit->sizes;
@@ -547,8 +547,8 @@ static void learners_of_different_units_are_merged(void **state)
         mirror_learn(&sum, &now, reward);
         free(now.ticket);
     }
-    assert_true(g[0]->units->unit[1].exponent > g[1]->units->unit[1].exponent + 3);
-    assert_true(g[0]->units->unit[7].exponent < g[1]->units->unit[7].exponent - 20);
+    assert_true(g[0]->gauge->unit[1].exponent > g[1]->gauge->unit[1].exponent + 3);
+    assert_true(g[0]->gauge->unit[7].exponent < g[1]->gauge->unit[7].exponent - 20);
     assert_int_equal(gbose_merge(g[0], g[1]), GBOSE_OK);
     mirror_compare(&sum, g[0], 1e-3);
     dense_clear(&m.evidence);

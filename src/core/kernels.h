@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "core/arithmetic.h"
 #include "core/memory.h"
@@ -42,6 +43,17 @@ static inline double gbose__distance2(const double *restrict a, const double *re
             s[k] += z * z;
         }
     return gbose__add_lanes(s);
+}
+
+/* The whole number nearest to log2 x, x > 0 and no denormal number, from its bits: what the fraction of the root
+ * of two lacks of a whole one, when it is added, makes the exponent. */
+static inline int gbose__nearest_exponent(double x)
+{
+    const uint64_t fraction_of_root_2 = UINT64_C(0x6a09e667f3bcd), one = UINT64_C(1) << 52;
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return (int)((bits + (one - fraction_of_root_2)) >> 52) - 1023;
 }
 
 /* Where row j of a padded lower triangle begins. Rows are stored one after the other, row j in pad(j + 1)
@@ -78,9 +90,10 @@ struct gbose__kernels {
     /* Multiply n rows by a row of factors, entry by entry; what is then beyond `most` is `most`. */
     void (*stretch)(double *rows, const double *factor, size_t n, size_t stride, double most);
 
-    /* The smallest and the largest entry of each column of n rows, n > 0; returns the sum of the squared
-     * distances of the rows from their mean. */
-    double (*extremes)(double *least, double *largest, const double *rows, size_t n, size_t stride);
+    /* The smallest and the largest entry of each column of n rows, n > 0, and the mean; returns the sum of the
+     * squared distances of the rows from their mean. */
+    double (*columns)(double *least, double *largest, double *mean, const double *rows, size_t n,
+                      size_t stride);
 
     /* out[i] = rows_i'x for n rows */
     void (*dots)(double *out, const double *rows, const double *x, size_t n, size_t stride);

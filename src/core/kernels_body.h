@@ -178,7 +178,8 @@ static void stretch(double *rows, const double *factor, size_t n, size_t stride,
 }
 
 /* Distances are taken from the first row, and what that is off the mean is taken off their squares. */
-static double extremes(double *least, double *largest, const double *rows, size_t n, size_t stride)
+static double columns(double *least, double *largest, double *mean, const double *rows, size_t n,
+                      size_t stride)
 {
     double lane[GBOSE__LANES] = {0}, share = 1 / (double)n, sum;
 
@@ -195,6 +196,7 @@ static double extremes(double *least, double *largest, const double *rows, size_
         }
         store(least + i, low);
         store(largest + i, high);
+        store(mean + i, first + share * off);
         store(lane + i % GBOSE__LANES, load(lane + i % GBOSE__LANES) + (square - share * off * off));
     }
     sum = gbose__add_lanes(lane);
@@ -965,7 +967,7 @@ const struct gbose__kernels GBOSE__TABLE = {
     .within = within,
     .take = take,
     .stretch = stretch,
-    .extremes = extremes,
+    .columns = columns,
     .dots = all_dots,
     .squares = all_squares,
     .axpy = axpy,

@@ -2,8 +2,8 @@
 #include "learners/learner.h"
 
 #include "core/error.h"
+#include "learners/gauge.h"
 #include "learners/lineage.h"
-#include "learners/units.h"
 
 /* Everything of `from` that does not depend on the dimension, and its regressions and state with zeros for
  * what is new. A constant feature stays the last one. */
@@ -21,9 +21,9 @@ static int take_over(gbose *g, const gbose *from)
         gbose__ridge_clear(&g->fit[i]);
         g->fit[i] = grown;
     }
-    if (g->units) {
-        gbose__units_grow(g->units, from->units);
-        gbose__units_refresh(g);
+    if (g->gauge) {
+        gbose__gauge_grow(g->gauge, from->gauge);
+        gbose__gauge_refresh(g);
     }
     if (g->state)
         g->kind->grow(g, g->state, from, from->state);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "learners/gauge.h"
 #include "learners/lineage.h"
-#include "learners/units.h"
 
 /* ---- what an init may call ---- */
 
@@ -25,15 +25,15 @@ int gbose__learner_fit(gbose *g, size_t dim, double lambda)
     return rc;
 }
 
-int gbose__learner_units(gbose *g)
+int gbose__learner_gauge(gbose *g)
 {
-    g->units = gbose__units_new(g->dim);
-    return g->units ? GBOSE_OK : GBOSE_ENOMEM;
+    g->gauge = gbose__gauge_new(g->dim);
+    return g->gauge ? GBOSE_OK : GBOSE_ENOMEM;
 }
 
 const double *gbose__learner_coef(const gbose *g, size_t fit)
 {
-    return g->units ? g->units->coef + fit * g->fit[fit].stride : g->fit[fit].mu;
+    return g->gauge ? g->gauge->coef + fit * g->fit[fit].stride : g->fit[fit].mu;
 }
 
 int gbose__learner_state(gbose *g, size_t n)
@@ -131,7 +131,7 @@ void gbose_free(gbose *g)
         gbose__ridge_clear(&g->fit[i]);
     gbose__round_clear(&g->scratch);
     gbose__lineage_free(g->lineage);
-    gbose__units_free(g->units);
+    gbose__gauge_free(g->gauge);
     gbose__free(g->own);
     gbose__free(g->state);
     gbose__free(g->spec);
@@ -154,7 +154,7 @@ double gbose_width(const gbose *g, const double *x)
 {
     if (g->kind->width)
         return g->kind->width(g, x);
-    return gbose__ridge_width(&g->fit[0], x, g->units ? g->units->down : NULL, g->dim);
+    return gbose__ridge_width(&g->fit[0], x, g->gauge ? g->gauge->down : NULL, g->dim);
 }
 
 uint64_t gbose_rounds(const gbose *g)
@@ -194,13 +194,13 @@ static int effect_along(const gbose *g, const double *x, double alpha, double *e
     double *own;
     int rc;
 
-    if (!g->units)
+    if (!g->gauge)
         return g->kind->effect(g, x, alpha, estimate, lower, upper);
     own = gbose__alloc(g->dim, sizeof *own);
     if (!own)
         return GBOSE_ENOMEM;
     for (size_t j = 0; j < g->dim; j++)
-        own[j] = x[j] * g->units->down[j];
+        own[j] = x[j] * g->gauge->down[j];
     rc = g->kind->effect(g, own, alpha, estimate, lower, upper);
     gbose__free(own);
     return rc;

@@ -50,11 +50,14 @@ struct gbose__input {
     size_t n;            /* arms */
     size_t stride;       /* of a row of `context` */
     double *context;     /* n rows, padded with zeros; with a last feature 1 where fit[0] has an intercept */
-    const double *up;    /* a row: the units in which the contexts are (units.h); NULL: they are as given */
+    const double *up;    /* a row: the units in which the contexts are (gauge.h); NULL: they are as given */
     double *score;       /* n: b'mu by fit[0], less its intercept where it has one */
     double *other_score; /* n: filled by a learner's own prepare, if it has one and needs them */
     const double *round; /* features of the round, as the caller gave them; NULL when there are none */
-    double *own_up, *least, *most; /* rows, for units.c to work in */
+    /* Rows, with a gauge only: when explain is called, the smallest and the largest of every feature over the
+     * arms, and the mean. */
+    double *least, *most, *mean;
+    double *own_up; /* for gauge.c to work in */
 };
 
 /* What `decide` fills, and memory for it to work in. */
@@ -90,7 +93,7 @@ struct gbose__lesson {
     struct gbose__reader terms;
     uint64_t n_terms;
     struct gbose__reader note;
-    struct gbose__reader units; /* what the round says of the features' units (units.h) */
+    struct gbose__reader gauge; /* what the round says of the features' units (gauge.h) */
 };
 
 /* ---- a learner ---- */
@@ -140,7 +143,7 @@ struct gbose__learner {
     void (*merge)(gbose *into, const double *from, const double *common, double remains);
     void (*grow)(const gbose *g, double *state, const gbose *from, const double *from_state);
 
-    /* For a learner with units (gbose__learner_units()): feature j comes as `factor` times what it was, which
+    /* For a learner with units (gbose__learner_gauge()): feature j comes as `factor` times what it was, which
      * is a power of two; make the state such as it would be if it always had. */
     void (*rescale)(const gbose *g, double *state, size_t j, double factor);
 
@@ -179,7 +182,7 @@ struct gbose {
     struct gbose__ridge fit[GBOSE__MAX_FITS]; /* gbose_coef() is the estimate of fit[0] */
     size_t n_fits;
     void *own;
-    struct gbose__units *units; /* of the features (units.h); NULL: those of the caller */
+    struct gbose__gauge *gauge; /* of the features (gauge.h); NULL: those of the caller */
     double *state;              /* n_state numbers; NULL when there is none */
     size_t n_state;
     size_t max_terms, max_terms_per_arm; /* of a ticket: 1 and 0 unless init says otherwise */
@@ -207,7 +210,7 @@ const struct gbose__value *gbose__learner_option(const gbose *g, const char *nam
 int gbose__learner_fit(gbose *g, size_t dim, double lambda);
 
 /* Declare that the learner meets features in units of its own. GBOSE_OK or GBOSE_ENOMEM. */
-int gbose__learner_units(gbose *g);
+int gbose__learner_gauge(gbose *g);
 
 /* The estimate of a regression, in the caller's units. */
 const double *gbose__learner_coef(const gbose *g, size_t fit);

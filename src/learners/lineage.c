@@ -4,7 +4,7 @@
 
 #include "core/memory.h"
 #include "gbose.h"
-#include "learners/units.h"
+#include "learners/gauge.h"
 
 static int point_init(struct gbose__point *p, uint64_t state, uint64_t learned, size_t capacity)
 {
@@ -39,7 +39,7 @@ void gbose__lineage_free(struct gbose__lineage *lineage)
     for (size_t i = 0; i < lineage->n_fits; i++)
         gbose__ridge_clear(&lineage->fit[i]);
     gbose__free(lineage->state);
-    gbose__units_free(lineage->units);
+    gbose__gauge_free(lineage->gauge);
     gbose__free(lineage);
 }
 
@@ -56,9 +56,9 @@ static int keep_evidence(struct gbose__lineage *lineage, const gbose *g)
     for (; lineage->n_fits < g->n_fits; lineage->n_fits++)
         if (gbose__ridge_copy(&lineage->fit[lineage->n_fits], &g->fit[lineage->n_fits]))
             return GBOSE_ENOMEM;
-    if (g->units) {
-        lineage->units = gbose__units_copy(g->units);
-        if (!lineage->units)
+    if (g->gauge) {
+        lineage->gauge = gbose__gauge_copy(g->gauge);
+        if (!lineage->gauge)
             return GBOSE_ENOMEM;
     }
     if (!g->state)
@@ -118,11 +118,11 @@ int gbose__lineage_grow(gbose *g, const gbose *from)
         if (rc)
             return rc;
     }
-    if (old->units) {
-        to->units = gbose__units_new(g->dim);
-        if (!to->units)
+    if (old->gauge) {
+        to->gauge = gbose__gauge_new(g->dim);
+        if (!to->gauge)
             return GBOSE_ENOMEM;
-        gbose__units_grow(to->units, old->units);
+        gbose__gauge_grow(to->gauge, old->gauge);
     }
     if (!old->state)
         return GBOSE_OK;

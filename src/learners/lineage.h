@@ -27,7 +27,7 @@ struct gbose__lineage {
     struct gbose__ridge fit[GBOSE__MAX_FITS];
     size_t n_fits;
     double *state;
-    struct gbose__units *units;
+    struct gbose__gauge *gauge;
 };
 
 /* A lineage that begins from nothing, or NULL: out of memory. */

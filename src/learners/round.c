@@ -6,7 +6,7 @@
 
 #include "core/kernels.h"
 #include "core/memory.h"
-#include "learners/units.h"
+#include "learners/gauge.h"
 
 /* ---- memory ---- */
 
@@ -63,6 +63,7 @@ static void divide(struct gbose_scratch *scratch, size_t n, size_t image_rows)
     in->own_up = scratch->ticket.x + stride;
     in->least = in->own_up + stride;
     in->most = in->least + stride;
+    in->mean = in->most + stride;
 
     in->other_score = in->score + n;
     round->pmf = in->other_score + n;
@@ -92,7 +93,7 @@ int gbose__round_resize(const gbose *g, struct gbose_scratch *scratch, size_t n)
     next.in.stride = stride;
     next.ticket.dim = g->dim;
     next.bytes_capacity = 8 * gbose__ticket_words(g, g->max_terms + n * g->max_terms_per_arm);
-    next.in.context = gbose__alloc(2 * n + sample_rows + 6, row);
+    next.in.context = gbose__alloc(2 * n + sample_rows + 3 + (g->gauge ? 4 : 0), row);
     next.in.score = gbose__alloc(9 * n, sizeof(double));
     next.round.matrix = gbose__alloc(matrix_size(n, sample_rows, stride), sizeof(double));
     next.round.live = gbose__alloc(2 * n, sizeof(size_t));
@@ -134,8 +135,8 @@ static inline int prepare(const gbose *g, struct gbose_scratch *scratch, const g
     }
     if (!gbose__kernels->take(in->context, given->contexts, n, g->dim, in->stride, GBOSE_MAX_INPUT))
         return GBOSE_ENUMERIC;
-    if (g->units)
-        gbose__units_lower(g->units, in);
+    if (g->gauge)
+        gbose__gauge_lower(g->gauge, in);
     if (constant) /* the same for all arms: in a score it would only cost digits of the leads */
         fill_constant(g, in, 0);
     gbose__kernels->dots(in->score, in->context, fit->mu, n, in->stride);

@@ -9,8 +9,8 @@
 
 #include "core/memory.h"
 #include "core/normal.h"
+#include "learners/gauge.h"
 #include "learners/lineage.h"
-#include "learners/units.h"
 
 #define STATE_MAGIC UINT64_C(0x31545345534f4247) /* the bytes "GBOSEST1" */
 #define PLAIN_VERSION 2                          /* of a learner that keeps nothing but regressions */
@@ -35,8 +35,8 @@ static void write_state(const gbose *g, struct gbose__writer *w)
     for (size_t i = 0; i < g->n_fits; i++)
         gbose__ridge_write(&g->fit[i], w);
     gbose__put_doubles(w, g->state, g->n_state);
-    if (g->units)
-        gbose__units_write(g->units, w);
+    if (g->gauge)
+        gbose__gauge_write(g->gauge, w);
     gbose__put_u64(w, w->at ? gbose__checksum(w->at, w->size) : 0);
 }
 
@@ -79,9 +79,9 @@ static int read_evidence(gbose *g, struct gbose__reader *r, uint64_t checksum)
     }
     if (!r->bad && g->state)
         gbose__get_doubles(r, g->state, g->n_state);
-    if (!r->bad && g->units) {
-        gbose__units_read(g->units, r, g->learned);
-        gbose__units_refresh(g);
+    if (!r->bad && g->gauge) {
+        gbose__gauge_read(g->gauge, r, g->learned);
+        gbose__gauge_refresh(g);
     }
     if (r->bad || r->left || (g->kind->check && !g->kind->check(g)))
         return GBOSE_ESTATE;
@@ -167,10 +167,10 @@ static void evidence_clear(struct evidence *e)
     e->state = NULL;
 }
 
-/* Copy regressions and state of g's shape; e is zeroed before. From `units`, if there are any, they are moved
- * to others. GBOSE_OK or GBOSE_ENOMEM. */
+/* Copy regressions and state of g's shape; e is zeroed before. From one gauge, if there is any, they are moved
+ * to another. GBOSE_OK or GBOSE_ENOMEM. */
 static int evidence_copy(struct evidence *e, const gbose *g, const struct gbose__ridge *fit,
-                         const double *state, const struct gbose__units *units, const struct gbose__units *to)
+                         const double *state, const struct gbose__gauge *gauge, const struct gbose__gauge *to)
 {
     for (; e->n_fits < g->n_fits; e->n_fits++)
         if (gbose__ridge_copy(&e->fit[e->n_fits], &fit[e->n_fits]))
@@ -181,21 +181,21 @@ static int evidence_copy(struct evidence *e, const gbose *g, const struct gbose_
             return GBOSE_ENOMEM;
         memcpy(e->state, state, g->n_state * sizeof *e->state);
     }
-    if (units)
-        gbose__units_move(g, e->fit, e->state, units, to);
+    if (gauge)
+        gbose__gauge_move(g, e->fit, e->state, gauge, to);
     return GBOSE_OK;
 }
 
 /* All that a merge works on, in the units of the merged learner. */
 struct merger {
-    struct gbose__units *units; /* NULL: those of the caller */
+    struct gbose__gauge *gauge; /* NULL: those of the caller */
     struct evidence into, from, common;
     int has_common;
 };
 
 static void merger_clear(struct merger *m)
 {
-    gbose__units_free(m->units);
+    gbose__gauge_free(m->gauge);
     evidence_clear(&m->into);
     evidence_clear(&m->from);
     evidence_clear(&m->common);
@@ -209,17 +209,17 @@ static int merger_init(struct merger *m, const gbose *into, const gbose *from,
 
     memset(m, 0, sizeof *m);
     m->has_common = common != NULL;
-    if (into->units) {
-        m->units = gbose__units_copy(into->units);
-        if (!m->units)
+    if (into->gauge) {
+        m->gauge = gbose__gauge_copy(into->gauge);
+        if (!m->gauge)
             return GBOSE_ENOMEM;
-        gbose__units_merge(m->units, from->units, common ? common->units : NULL);
+        gbose__gauge_merge(m->gauge, from->gauge, common ? common->gauge : NULL);
     }
-    rc = evidence_copy(&m->into, into, into->fit, into->state, into->units, m->units);
+    rc = evidence_copy(&m->into, into, into->fit, into->state, into->gauge, m->gauge);
     if (!rc)
-        rc = evidence_copy(&m->from, into, from->fit, from->state, from->units, m->units);
+        rc = evidence_copy(&m->from, into, from->fit, from->state, from->gauge, m->gauge);
     if (!rc && common)
-        rc = evidence_copy(&m->common, into, common->fit, common->state, common->units, m->units);
+        rc = evidence_copy(&m->common, into, common->fit, common->state, common->gauge, m->gauge);
     return rc;
 }
 
@@ -250,7 +250,7 @@ static double remaining(const gbose *from, const struct gbose__lineage *common)
 /* Put what was merged in the place of what was there, which m has then. */
 static void exchange(gbose *into, struct merger *m)
 {
-    struct gbose__units *units = into->units;
+    struct gbose__gauge *gauge = into->gauge;
 
     for (size_t i = 0; i < into->n_fits; i++) {
         struct gbose__ridge fit = into->fit[i];
@@ -260,8 +260,8 @@ static void exchange(gbose *into, struct merger *m)
     }
     if (into->n_state)
         memcpy(into->state, m->into.state, into->n_state * sizeof *into->state);
-    into->units = m->units;
-    m->units = units;
+    into->gauge = m->gauge;
+    m->gauge = gauge;
 }
 
 int gbose_merge(gbose *into, const gbose *from)
@@ -288,8 +288,8 @@ int gbose_merge(gbose *into, const gbose *from)
         into->learned += from->learned - from->lineage->point[common.from].learned;
         if (into->kind->merge)
             into->kind->merge(into, m.from.state, m.common.state, remaining(from, common.holder));
-        if (into->units)
-            gbose__units_refresh(into);
+        if (into->gauge)
+            gbose__gauge_refresh(into);
         gbose__lineage_join(into->lineage, from->lineage, &common);
     }
     merger_clear(&m);

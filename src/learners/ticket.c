@@ -2,7 +2,7 @@
  *
  * A ticket is 8-byte little-endian words: the header, the terms (regression, w, c, offset, then x of dim
  * numbers), the note of a learner that has one, what the round says of the features' units if the learner has
- * units (units.h), and a checksum of all words before it. Features are in the caller's units. The last byte of
+ * units (gauge.h), and a checksum of all words before it. Features are in the caller's units. The last byte of
  * its first word is the version of the format, which is another one for tickets with a note. */
 #include "learners/learner.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/kernels.h"
+#include "learners/gauge.h"
 #include "learners/lineage.h"
-#include "learners/units.h"
 
 #define MAGIC UINT64_C(0x004b5445534f4247) /* the bytes "GBOSETK"; the eighth is the version */
 #define VERSION UINT64_C(0x32)             /* the digit 2 */
@@ -45,7 +45,7 @@ static uint64_t version_of(const gbose *g)
 
 static size_t units_words(const gbose *g)
 {
-    return g->units ? gbose__units_words(g->dim) : 0;
+    return g->gauge ? gbose__gauge_words(g->dim) : 0;
 }
 
 /* ---- writing ---- */
@@ -77,7 +77,9 @@ int gbose__ticket_write(const gbose *g, struct gbose_scratch *scratch, uint32_t 
 {
     struct gbose__ticket *to = &scratch->ticket;
     struct gbose__writer *w = &to->writer, again;
+    const struct gbose__input *in = &scratch->in;
     uint64_t header[HEADER_WORDS];
+    double scatter = 0;
 
     header[FIRST] = MAGIC | version_of(g) << VERSION_SHIFT;
     header[FINGERPRINT] = g->fingerprint;
@@ -85,15 +87,17 @@ int gbose__ticket_write(const gbose *g, struct gbose_scratch *scratch, uint32_t 
     header[STREAM] = stream;
     header[NUMBER] = number;
     header[DIM] = g->dim;
-    header[ARMS] = scratch->in.n;
+    header[ARMS] = in->n;
     header[ARM] = arm;
     header[PROBABILITY] = word_of(pmf[arm]);
     *w = again = (struct gbose__writer){scratch->bytes, 0, scratch->bytes_capacity, 0};
     gbose__writer_next(w, sizeof header);
     to->n_terms = 0;
-    g->kind->explain(g, &scratch->in, narrowed, arm, to);
-    if (g->units)
-        gbose__units_say(g, &scratch->in, number, w);
+    if (g->gauge)
+        scatter = gbose__kernels->columns(in->least, in->most, in->mean, in->context, in->n, in->stride);
+    g->kind->explain(g, in, narrowed, arm, to);
+    if (g->gauge)
+        gbose__gauge_say(g->gauge, in, scatter, w);
     header[TERMS] = to->n_terms;
     gbose__put_words(&again, header, HEADER_WORDS);
     gbose__put_u64(w, gbose__checksum(w->at, w->size));
@@ -213,12 +217,12 @@ static int examine(const gbose *g, struct gbose__lesson *lesson, uint64_t *check
     if (lesson->terms.left != terms_size + 8 * (g->note_words + units_words(g)))
         return GBOSE_ETICKET;
     lesson->note = (struct gbose__reader){lesson->terms.at + terms_size, 8 * g->note_words, 0};
-    lesson->units = (struct gbose__reader){lesson->note.at + 8 * g->note_words, 8 * units_words(g), 0};
+    lesson->gauge = (struct gbose__reader){lesson->note.at + 8 * g->note_words, 8 * units_words(g), 0};
     if (!terms_are_sane(g, lesson->terms, lesson->n_terms))
         return GBOSE_ETICKET;
     if (g->kind->note_is_sane && !g->kind->note_is_sane(g, lesson->note))
         return GBOSE_ETICKET;
-    if (g->units && !gbose__units_are_sane(lesson->units, g->dim))
+    if (g->gauge && !gbose__gauge_are_sane(lesson->gauge, g->dim))
         return GBOSE_ETICKET;
     return fabs(reward) <= GBOSE_MAX_INPUT ? GBOSE_OK : GBOSE_ENUMERIC;
 }
@@ -262,8 +266,8 @@ int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward)
     rc = examine(g, &lesson, &checksum, ticket, ticket_size, reward);
     if (rc)
         return rc;
-    if (g->units)
-        gbose__units_learn(g, lesson.units);
+    if (g->gauge)
+        gbose__gauge_learn(g, lesson.gauge);
     if (g->kind->learn) {
         g->kind->learn(g, &lesson, reward);
     } else {
@@ -271,8 +275,8 @@ int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, double reward)
             gbose__ridge_begin(&g->fit[i]);
         gbose__ticket_apply(g, &lesson, reward);
     }
-    if (g->units)
-        gbose__units_refresh(g);
+    if (g->gauge)
+        gbose__gauge_refresh(g);
     g->learned++;
     memcpy(&reward_bits, &reward, sizeof reward_bits);
     gbose__lineage_learned(g->lineage, gbose__mix(checksum, reward_bits));

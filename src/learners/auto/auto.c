@@ -53,10 +53,10 @@
 #include "learners/auto/note.h"
 #include "learners/auto/scale.h"
 #include "learners/auto/width.h"
+#include "learners/gauge.h"
 #include "learners/options.h"
 #include "learners/orthogonal.h"
 #include "learners/survivors.h"
-#include "learners/units.h"
 
 /* The regressions. */
 enum { ORTHOGONAL, FULL, BOUND = FULL };
@@ -173,7 +173,7 @@ static int init(gbose *g, gbose_error *err)
     if (!rc && (own->has_full || own->certified))
         rc = gbose__learner_fit(g, g->dim, lambda);
     if (!rc && !own->certified) /* its bound is proved for a norm of mu in the caller's units */
-        rc = gbose__learner_units(g);
+        rc = gbose__learner_gauge(g);
     if (!rc)
         rc =
             gbose__learner_state(g, gbose__pad(STATE_NUMBERS) +
@@ -334,9 +334,7 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
     struct gbose__features round = {.clock = (double)g->fit[ORTHOGONAL].steps, .round = in->round};
     struct gbose__note note;
 
-    if (own->note.has_offer)
-        gbose__offer_mean(to->x, in->context, in->n, g->dim, in->stride);
-    round.offer = to->x;
+    round.offer = in->mean;
     round.best = gbose__clip(scores_in_use(g, in)[best], GBOSE__CLIP_RESIDUAL);
     gbose__baseline_features(&own->baseline, features, &round);
     describe(g, in, pmf, arm, &note);
@@ -353,7 +351,7 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
     else
         memset(to->centre, 0, in->stride * sizeof *to->centre);
     gbose__note_write(&to->writer, &own->note, &note, in->round, in->up, gbose__context(in, arm), to->centre,
-                      gbose__context(in, best), to->x);
+                      gbose__context(in, best), in->mean);
 }
 
 /* ---- a reward ---- */
@@ -466,7 +464,7 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     struct full_term term = {0, 0};
     struct gbose__note note;
 
-    gbose__note_read(lesson->note, &own->note, g->units, &note, round, &rows);
+    gbose__note_read(lesson->note, &own->note, g->gauge, &note, round, &rows);
     residual = gbose__clip(reward - note.shift - note.score, GBOSE__CLIP_RESIDUAL);
     w = weight(g, own->has_full ? &state->by_present : &state->by_ticket, 1);
     known.best = note.best;
@@ -622,7 +620,7 @@ static double width_along(const gbose *g, const double *x)
     const struct own *own = g->own;
 
     return own->certified ? gbose__certified_width(&own->bound, &g->fit[ORTHOGONAL], &g->fit[BOUND], x)
-                          : gbose__ridge_width(&g->fit[ORTHOGONAL], x, g->units->down, g->dim);
+                          : gbose__ridge_width(&g->fit[ORTHOGONAL], x, g->gauge->down, g->dim);
 }
 
 static const gbose_option options[] = {

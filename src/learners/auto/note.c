@@ -24,12 +24,12 @@ void gbose__note_write(struct gbose__writer *to, const struct gbose__note_shape 
 {
     gbose__put_doubles(to, (const double *)note, NUMBERS);
     gbose__put_doubles(to, round, shape->round);
-    gbose__units_put(to, played, up, shape->dim);
-    gbose__units_put(to, centred, up, shape->dim);
+    gbose__gauge_put(to, played, up, shape->dim);
+    gbose__gauge_put(to, centred, up, shape->dim);
     if (shape->has_full)
-        gbose__units_put(to, best, up, shape->dim);
+        gbose__gauge_put(to, best, up, shape->dim);
     if (shape->has_offer)
-        gbose__units_put(to, offer, up, shape->dim);
+        gbose__gauge_put(to, offer, up, shape->dim);
 }
 
 int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shape *shape)
@@ -51,15 +51,15 @@ int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shap
 }
 
 void gbose__note_read(struct gbose__reader from, const struct gbose__note_shape *shape,
-                      const struct gbose__units *units, struct gbose__note *note, double *round,
+                      const struct gbose__gauge *gauge, struct gbose__note *note, double *round,
                       const struct gbose__note_rows *rows)
 {
     gbose__get_doubles(&from, (double *)note, NUMBERS);
     gbose__get_doubles(&from, round, shape->round);
-    gbose__units_get(&from, rows->played, units, shape->dim, MAX_ENTRY);
-    gbose__units_get(&from, rows->centred, units, shape->dim, MAX_ENTRY);
+    gbose__gauge_get(&from, rows->played, gauge, shape->dim, MAX_ENTRY);
+    gbose__gauge_get(&from, rows->centred, gauge, shape->dim, MAX_ENTRY);
     if (shape->has_full)
-        gbose__units_get(&from, rows->best, units, shape->dim, MAX_ENTRY);
+        gbose__gauge_get(&from, rows->best, gauge, shape->dim, MAX_ENTRY);
     if (shape->has_offer)
-        gbose__units_get(&from, rows->offer, units, shape->dim, MAX_ENTRY);
+        gbose__gauge_get(&from, rows->offer, gauge, shape->dim, MAX_ENTRY);
 }

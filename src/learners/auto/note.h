@@ -4,7 +4,7 @@
 #define GBOSE_LEARNERS_AUTO_NOTE_H
 
 #include "core/bytes.h"
-#include "learners/units.h"
+#include "learners/gauge.h"
 
 /* These are written as they are. The features of the round as the caller gave them follow, then the rows of
  * struct gbose__note_rows. "In use" is the estimate that chose. */
@@ -41,7 +41,7 @@ struct gbose__note_rows {
 /* Its length in numbers. */
 size_t gbose__note_words(const struct gbose__note_shape *shape);
 
-/* Rows are given in the units `up`, and written in the caller's (learners/units.h). */
+/* Rows are given in the units `up`, and written in the caller's (learners/gauge.h). */
 void gbose__note_write(struct gbose__writer *to, const struct gbose__note_shape *shape,
                        const struct gbose__note *note, const double *round, const double *up,
                        const double *played, const double *centred, const double *best, const double *offer);
@@ -51,7 +51,7 @@ int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shap
 
 /* Read a note that is sane; rows in the learner's units. */
 void gbose__note_read(struct gbose__reader from, const struct gbose__note_shape *shape,
-                      const struct gbose__units *units, struct gbose__note *note, double *round,
+                      const struct gbose__gauge *gauge, struct gbose__note *note, double *round,
                       const struct gbose__note_rows *rows);
 
 #endif

@@ -63,16 +63,6 @@ int gbose__offer_is_sane(const struct gbose__offer *offer)
     return fine;
 }
 
-void gbose__offer_mean(double *mean, const double *context, size_t n, size_t dim, size_t stride)
-{
-    memset(mean, 0, dim * sizeof *mean);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < dim; j++)
-            mean[j] += context[i * stride + j];
-    for (size_t j = 0; j < dim; j++)
-        mean[j] /= (double)n;
-}
-
 /* ---- the choice ---- */
 
 /* Make x what is left of it beside the orthonormal vectors before; the sum of its squares. */

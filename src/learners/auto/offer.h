@@ -44,9 +44,6 @@ void gbose__offer_grow(const struct gbose__offer *to, const struct gbose__offer 
 void gbose__offer_rescale(const struct gbose__offer *offer, size_t j, double factor);
 int gbose__offer_is_sane(const struct gbose__offer *offer);
 
-/* The mean of n contexts, rows of `stride` numbers. */
-void gbose__offer_mean(double *mean, const double *context, size_t n, size_t dim, size_t stride);
-
 /* GBOSE__OFFER_FEATURES numbers; `mean` has dim. */
 void gbose__offer_features(const struct gbose__offer *offer, double *features, const double *mean);
 

@@ -19,17 +19,15 @@
  * as happens ever less often, takes all that is known with it (gbose__ridge_rescale(), and the learner's own
  * rescale). A feature that was zero in all rounds learned has no unit, and needs none, as
  * nothing is known of it; a decision uses the one that its own round suggests. */
-#ifndef GBOSE_LEARNERS_UNITS_H
-#define GBOSE_LEARNERS_UNITS_H
-
-#include <limits.h>
+#ifndef GBOSE_LEARNERS_GAUGE_H
+#define GBOSE_LEARNERS_GAUGE_H
 
 #include "learners/learner.h"
 
 /* Exponents are at most this in magnitude: features between about 1e-30 and 1e30. */
-#define GBOSE__UNITS_MOST 100
+#define GBOSE__GAUGE_MOST 100
 
-#define GBOSE__UNITS_NONE INT_MIN
+#define GBOSE__GAUGE_NONE INT64_MIN
 
 /* What rounds have said of a feature, or of the distance of arms. */
 struct gbose__unit {
@@ -38,10 +36,10 @@ struct gbose__unit {
     int64_t exponent;          /* the mean; 0 when nothing was said */
 };
 
-struct gbose__units {
+struct gbose__gauge {
     size_t dim;
     struct gbose__unit *unit; /* dim, and one more for the distance of arms */
-    int *exponent;            /* dim: of the units in use; GBOSE__UNITS_NONE for a feature that has none */
+    int64_t *exponent;        /* dim: of the units in use; GBOSE__GAUGE_NONE for a feature that has none */
     int *shift;               /* dim: scratch */
     double *up, *down;        /* rows: the units, and one over them; 1 for a feature that has none */
     size_t unknown;           /* features that have none */
@@ -49,51 +47,48 @@ struct gbose__units {
 };
 
 /* For dim features, none of which has a unit. NULL: no memory. */
-struct gbose__units *gbose__units_new(size_t dim);
-void gbose__units_free(struct gbose__units *units);
-struct gbose__units *gbose__units_copy(const struct gbose__units *units);
+struct gbose__gauge *gbose__gauge_new(size_t dim);
+void gbose__gauge_free(struct gbose__gauge *gauge);
+struct gbose__gauge *gbose__gauge_copy(const struct gbose__gauge *gauge);
 /* Into new ones of at least as many features; the others have no unit. */
-void gbose__units_grow(struct gbose__units *to, const struct gbose__units *from);
+void gbose__gauge_grow(struct gbose__gauge *to, const struct gbose__gauge *from);
 
 /* ---- a round ---- */
 
 /* Divide the contexts by their units, and set in->up. */
-void gbose__units_lower(const struct gbose__units *units, struct gbose__input *in);
+void gbose__gauge_lower(const struct gbose__gauge *gauge, struct gbose__input *in);
 
-/* Write what this round, which is the decision of that number, says: gbose__units_words() words. To save time,
- * after GBOSE__UNITS_TRIAL rewards one decision in GBOSE__UNITS_REST speaks and the others are silent, as long
- * as every feature has a unit. And may such words be believed? */
-#define GBOSE__UNITS_TRIAL 256
-#define GBOSE__UNITS_REST 8
-size_t gbose__units_words(size_t dim);
-void gbose__units_say(const gbose *g, const struct gbose__input *in, uint64_t number,
+/* Write what this round says, gbose__gauge_words() words, from the columns of the contexts (in->least and so
+ * on) and their scatter; and may such words be believed? */
+size_t gbose__gauge_words(size_t dim);
+void gbose__gauge_say(const struct gbose__gauge *gauge, const struct gbose__input *in, double scatter,
                       struct gbose__writer *to);
-int gbose__units_are_sane(struct gbose__reader from, size_t dim);
+int gbose__gauge_are_sane(struct gbose__reader from, size_t dim);
 
 /* Write a row of n numbers in the caller's units; `up` is in->up. Read one, which is padded, in the learner's,
  * each number at most `most` in magnitude; or as it is if units is NULL. */
-void gbose__units_put(struct gbose__writer *to, const double *row, const double *up, size_t n);
-void gbose__units_get(struct gbose__reader *from, double *row, const struct gbose__units *units, size_t n,
+void gbose__gauge_put(struct gbose__writer *to, const double *row, const double *up, size_t n);
+void gbose__gauge_get(struct gbose__reader *from, double *row, const struct gbose__gauge *gauge, size_t n,
                       double most);
 
 /* ---- what is known ---- */
 
 /* Count what a round has said, and move what g knows to the units that are then right. */
-void gbose__units_learn(gbose *g, struct gbose__reader said);
+void gbose__gauge_learn(gbose *g, struct gbose__reader said);
 
 /* Count what `from` has heard and `common` (NULL: nothing) had not; without moving anything. */
-void gbose__units_merge(struct gbose__units *into, const struct gbose__units *from,
-                        const struct gbose__units *common);
+void gbose__gauge_merge(struct gbose__gauge *into, const struct gbose__gauge *from,
+                        const struct gbose__gauge *common);
 
 /* Move regressions and state of g's shape from some units to others. */
-void gbose__units_move(const gbose *g, struct gbose__ridge *fit, double *state,
-                       const struct gbose__units *from, const struct gbose__units *to);
+void gbose__gauge_move(const gbose *g, struct gbose__ridge *fit, double *state,
+                       const struct gbose__gauge *from, const struct gbose__gauge *to);
 
 /* After any change of the regressions. */
-void gbose__units_refresh(gbose *g);
+void gbose__gauge_refresh(gbose *g);
 
-void gbose__units_write(const struct gbose__units *units, struct gbose__writer *w);
+void gbose__gauge_write(const struct gbose__gauge *gauge, struct gbose__writer *w);
 /* r->bad on nonsense: no more rounds than were learned can have said anything. */
-void gbose__units_read(struct gbose__units *units, struct gbose__reader *r, uint64_t learned);
+void gbose__gauge_read(struct gbose__gauge *gauge, struct gbose__reader *r, uint64_t learned);
 
 #endif

@@ -1,0 +1,389 @@
+#include "learners/gauge.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/kernels.h"
+#include "core/memory.h"
+
+/* A range that is a smaller share than this of the size is taken for rounding. */
+#define LEAST_RANGE 0x1p-40
+
+/* ---- life ---- */
+
+struct gbose__gauge *gbose__gauge_new(size_t dim)
+{
+    size_t stride = gbose__pad(dim);
+    struct gbose__gauge *gauge = gbose__alloc(1, sizeof *gauge);
+
+    if (!gauge)
+        return NULL;
+    gauge->dim = gauge->unknown = dim;
+    gauge->unit = gbose__alloc(dim + 1, sizeof *gauge->unit);
+    gauge->exponent = gbose__alloc(dim, sizeof *gauge->exponent);
+    gauge->shift = gbose__alloc(dim, sizeof *gauge->shift);
+    gauge->up = gbose__alloc((2 + GBOSE__MAX_FITS) * stride, sizeof *gauge->up);
+    if (!gauge->unit || !gauge->exponent || !gauge->shift || !gauge->up) {
+        gbose__gauge_free(gauge);
+        return NULL;
+    }
+    for (size_t j = 0; j < dim; j++)
+        gauge->exponent[j] = GBOSE__GAUGE_NONE;
+    gauge->down = gauge->up + stride;
+    gauge->coef = gauge->down + stride;
+    for (size_t j = 0; j < stride; j++)
+        gauge->up[j] = gauge->down[j] = 1;
+    return gauge;
+}
+
+void gbose__gauge_free(struct gbose__gauge *gauge)
+{
+    if (!gauge)
+        return;
+    gbose__free(gauge->unit);
+    gbose__free(gauge->exponent);
+    gbose__free(gauge->shift);
+    gbose__free(gauge->up);
+    gbose__free(gauge);
+}
+
+static int is_known(const struct gbose__unit *unit)
+{
+    return unit->ranges > 0 || unit->sizes > 0;
+}
+
+/* e, which all features share. */
+static int common_exponent(const struct gbose__gauge *gauge)
+{
+    return (int)gauge->unit[gauge->dim].exponent;
+}
+
+/* Use the exponents e_j + e that there are now. By how much those in use were smaller is in gauge->shift; a
+ * first unit is no change. 1 if there is any. */
+static int settle(struct gbose__gauge *gauge)
+{
+    int moved = 0;
+
+    gauge->unknown = 0;
+    for (size_t j = 0; j < gauge->dim; j++) {
+        int exponent = (int)gauge->unit[j].exponent + common_exponent(gauge);
+
+        gauge->shift[j] = 0;
+        if (!is_known(&gauge->unit[j])) {
+            gauge->unknown++;
+            continue;
+        }
+        if (gauge->exponent[j] != GBOSE__GAUGE_NONE)
+            moved |= gauge->shift[j] = exponent - (int)gauge->exponent[j];
+        gauge->exponent[j] = exponent;
+        gauge->up[j] = ldexp(1, exponent);
+        gauge->down[j] = ldexp(1, -exponent);
+    }
+    return moved;
+}
+
+void gbose__gauge_grow(struct gbose__gauge *to, const struct gbose__gauge *from)
+{
+    memcpy(to->unit, from->unit, from->dim * sizeof *to->unit);
+    to->unit[to->dim] = from->unit[from->dim];
+    settle(to);
+}
+
+struct gbose__gauge *gbose__gauge_copy(const struct gbose__gauge *gauge)
+{
+    struct gbose__gauge *copy = gbose__gauge_new(gauge->dim);
+
+    if (copy)
+        gbose__gauge_grow(copy, gauge);
+    return copy;
+}
+
+/* ---- a round ---- */
+
+/* An exponent, within what exponents can be. */
+static int within(int exponent)
+{
+    if (exponent < -GBOSE__GAUGE_MOST)
+        return -GBOSE__GAUGE_MOST;
+    return exponent < GBOSE__GAUGE_MOST ? exponent : GBOSE__GAUGE_MOST;
+}
+
+/* What a round says of a feature: 16 bits, the exponent and whether it is that of a range; 0 if it says
+ * nothing. */
+#define CODE_BITS 16
+#define CODES_IN_WORD 4
+#define CODE_ZERO 1024 /* the code of exponent 0, over 2 */
+
+static unsigned encode(int exponent, int is_range)
+{
+    return (unsigned)(within(exponent) + CODE_ZERO) << 1 | (unsigned)is_range;
+}
+
+static int decode(unsigned code)
+{
+    return (int)(code >> 1) - CODE_ZERO;
+}
+
+/* From the smallest and the largest of its values, in a unit of which 2^exponent is made. */
+static inline unsigned say(double least, double most, int exponent)
+{
+    double range = most - least, size = most > -least ? most : -least;
+    int is_range = range > LEAST_RANGE * size;
+
+    return size > 0 ? encode(gbose__nearest_exponent(is_range ? range : size) + exponent, is_range) : 0;
+}
+
+/* Features without a unit get one for this round, which is that of in->up then. */
+static void adapt(const struct gbose__gauge *gauge, struct gbose__input *in)
+{
+    double *up = in->own_up, *down = in->least;
+    int any = 0;
+
+    gbose__kernels->columns(in->least, in->most, in->mean, in->context, in->n, in->stride);
+    memcpy(up, gauge->up, in->stride * sizeof *up);
+    for (size_t j = 0; j < gauge->dim; j++) {
+        unsigned code = is_known(&gauge->unit[j]) ? 0 : say(in->least[j], in->most[j], 0);
+        int exponent = code ? decode(code) + common_exponent(gauge) : 0;
+
+        if (exponent)
+            up[j] = ldexp(1, exponent);
+        down[j] = ldexp(1, -exponent);
+        any |= exponent;
+    }
+    if (any)
+        gbose__kernels->stretch(in->context, down, in->n, in->stride, GBOSE_MAX_INPUT);
+    in->up = up;
+}
+
+void gbose__gauge_lower(const struct gbose__gauge *gauge, struct gbose__input *in)
+{
+    gbose__kernels->stretch(in->context, gauge->down, in->n, in->stride, GBOSE_MAX_INPUT);
+    in->up = gauge->up;
+    if (gauge->unknown)
+        adapt(gauge, in);
+}
+
+size_t gbose__gauge_words(size_t dim)
+{
+    return dim / CODES_IN_WORD + 1;
+}
+
+/* What a round says of the distance of two arms, the sum of whose squares over all pairs is n times `scatter`,
+ * in units that have the common exponent. */
+static unsigned say_distance(double scatter, size_t n, int common)
+{
+    double square = 2 * scatter / (double)(n - 1);
+
+    return square > 0 ? encode(gbose__nearest_exponent(sqrt(square)) + common, 1) : 0;
+}
+
+/* What this round says of feature j. */
+static inline unsigned say_feature(const struct gbose__gauge *gauge, const struct gbose__input *in, size_t j)
+{
+    if (gauge->exponent[j] != GBOSE__GAUGE_NONE)
+        return say(in->least[j], in->most[j], (int)gauge->exponent[j]);
+    return say(in->least[j] * in->up[j], in->most[j] * in->up[j], 0);
+}
+
+void gbose__gauge_say(const struct gbose__gauge *gauge, const struct gbose__input *in, double scatter,
+                      struct gbose__writer *to)
+{
+    unsigned any = 0;
+
+    for (size_t first = 0; first <= gauge->dim; first += CODES_IN_WORD) {
+        uint64_t word = 0;
+
+        for (unsigned k = 0; k < CODES_IN_WORD && first + k <= gauge->dim; k++) {
+            unsigned code = 0;
+
+            if (first + k < gauge->dim)
+                any |= code = say_feature(gauge, in, first + k);
+            else if (any & 1)
+                code = say_distance(scatter, in->n, common_exponent(gauge));
+            word |= (uint64_t)code << (CODE_BITS * k);
+        }
+        gbose__put_u64(to, word);
+    }
+}
+
+int gbose__gauge_are_sane(struct gbose__reader from, size_t dim)
+{
+    int fine = 1;
+
+    for (size_t j = 0; j <= dim && !from.bad;) {
+        uint64_t word = gbose__get_u64(&from);
+
+        for (unsigned k = 0; k < CODES_IN_WORD; k++, j++) {
+            unsigned code = (unsigned)(word >> (CODE_BITS * k)) & 0xffff;
+
+            fine &= code == 0 ||
+                    (j <= dim && decode(code) >= -GBOSE__GAUGE_MOST && decode(code) <= GBOSE__GAUGE_MOST);
+        }
+    }
+    return fine && !from.bad;
+}
+
+/* Numbers that are scaled on their way to or from bytes, so many at a time. */
+#define CHUNK 64
+
+void gbose__gauge_put(struct gbose__writer *to, const double *row, const double *up, size_t n)
+{
+    double part[CHUNK];
+
+    if (!up)
+        gbose__put_doubles(to, row, n);
+    for (size_t done = 0; done < n && up; done += CHUNK) {
+        size_t count = n - done < CHUNK ? n - done : CHUNK;
+
+        for (size_t i = 0; i < count; i++)
+            part[i] = row[done + i] * up[done + i];
+        gbose__put_doubles(to, part, count);
+    }
+}
+
+void gbose__gauge_get(struct gbose__reader *from, double *row, const struct gbose__gauge *gauge, size_t n,
+                      double most)
+{
+    gbose__get_doubles(from, row, n);
+    if (gauge)
+        gbose__kernels->stretch(row, gauge->down, 1, gbose__pad(n), most);
+}
+
+/* ---- what is known ---- */
+
+static void move(const gbose *g, struct gbose__ridge *fit, double *state, const int *shift)
+{
+    for (size_t i = 0; i < g->n_fits; i++)
+        gbose__ridge_rescale(&fit[i], shift);
+    for (size_t j = 0; j < g->dim; j++)
+        if (shift[j])
+            g->kind->rescale(g, state, j, ldexp(1, -shift[j]));
+}
+
+/* The whole number that is nearest to sum / count, the larger one of two. */
+static int64_t nearest(int64_t sum, int64_t count)
+{
+    int64_t twice = 2 * sum + count;
+
+    return twice / (2 * count) - (twice % (2 * count) < 0);
+}
+
+/* Find the exponent of a feature; 1 if it is another one now. What is nearest mostly stays so, and is told
+ * without a division. */
+static inline int find_exponent(struct gbose__unit *unit)
+{
+    int64_t count = unit->ranges > 0 ? unit->ranges : unit->sizes,
+            sum = unit->ranges > 0 ? unit->range_sum : unit->size_sum,
+            off = 2 * (sum - unit->exponent * count);
+
+    if (off >= -count && (off < count || !count))
+        return 0;
+    unit->exponent = nearest(sum, count);
+    return 1;
+}
+
+/* Count what a round has said of a feature; 1 if its unit changes by that. */
+static inline int hear(struct gbose__unit *unit, unsigned code)
+{
+    int was_known = is_known(unit);
+
+    if (!code)
+        return 0;
+    if (code & 1) {
+        unit->ranges++;
+        unit->range_sum += decode(code);
+    } else {
+        unit->sizes++;
+        unit->size_sum += decode(code);
+    }
+    return find_exponent(unit) || !was_known;
+}
+
+void gbose__gauge_learn(gbose *g, struct gbose__reader said)
+{
+    struct gbose__gauge *gauge = g->gauge;
+    int changed = 0;
+
+    for (size_t first = 0; first <= gauge->dim; first += CODES_IN_WORD)
+        for (uint64_t word = gbose__get_u64(&said), j = first; word; word >>= CODE_BITS, j++)
+            changed |= hear(&gauge->unit[j], (unsigned)word & 0xffff);
+    if (changed && settle(gauge))
+        move(g, g->fit, g->state, gauge->shift);
+}
+
+void gbose__gauge_merge(struct gbose__gauge *into, const struct gbose__gauge *from,
+                        const struct gbose__gauge *common)
+{
+    static const struct gbose__unit nothing;
+
+    for (size_t j = 0; j <= into->dim; j++) {
+        struct gbose__unit *unit = &into->unit[j];
+        const struct gbose__unit *theirs = &from->unit[j], *old = common ? &common->unit[j] : &nothing;
+
+        unit->ranges += theirs->ranges - old->ranges;
+        unit->range_sum += theirs->range_sum - old->range_sum;
+        unit->sizes += theirs->sizes - old->sizes;
+        unit->size_sum += theirs->size_sum - old->size_sum;
+        find_exponent(unit);
+    }
+    settle(into);
+}
+
+void gbose__gauge_move(const gbose *g, struct gbose__ridge *fit, double *state,
+                       const struct gbose__gauge *from, const struct gbose__gauge *to)
+{
+    for (size_t j = 0; j < to->dim; j++)
+        to->shift[j] =
+            from->exponent[j] == GBOSE__GAUGE_NONE ? 0 : (int)(to->exponent[j] - from->exponent[j]);
+    move(g, fit, state, to->shift);
+}
+
+void gbose__gauge_refresh(gbose *g)
+{
+    const struct gbose__gauge *gauge = g->gauge;
+
+    for (size_t i = 0; i < g->n_fits; i++)
+        for (size_t j = 0; j < g->dim; j++)
+            gauge->coef[i * gbose__pad(g->dim) + j] = g->fit[i].mu[j] * gauge->down[j];
+}
+
+/* ---- bytes ---- */
+
+enum { UNIT_WORDS = 4 };
+
+void gbose__gauge_write(const struct gbose__gauge *gauge, struct gbose__writer *w)
+{
+    for (size_t j = 0; j <= gauge->dim; j++) {
+        const struct gbose__unit *unit = &gauge->unit[j];
+        const uint64_t words[UNIT_WORDS] = {(uint64_t)unit->ranges, (uint64_t)unit->range_sum,
+                                            (uint64_t)unit->sizes, (uint64_t)unit->size_sum};
+
+        gbose__put_words(w, words, UNIT_WORDS);
+    }
+}
+
+/* A sum of so many exponents? */
+static int is_sum(int64_t sum, int64_t count)
+{
+    return sum >= -GBOSE__GAUGE_MOST * count && sum <= GBOSE__GAUGE_MOST * count;
+}
+
+void gbose__gauge_read(struct gbose__gauge *gauge, struct gbose__reader *r, uint64_t learned)
+{
+    r->bad |= learned > (uint64_t)1 << 56; /* so that sums are far from overflow */
+    for (size_t j = 0; j <= gauge->dim && !r->bad; j++) {
+        struct gbose__unit *unit = &gauge->unit[j];
+        uint64_t words[UNIT_WORDS];
+
+        gbose__get_words(r, words, UNIT_WORDS);
+        unit->ranges = (int64_t)words[0];
+        unit->range_sum = (int64_t)words[1];
+        unit->sizes = (int64_t)words[2];
+        unit->size_sum = (int64_t)words[3];
+        r->bad |= words[0] > learned || words[2] > learned - words[0];
+        r->bad = r->bad || !is_sum(unit->range_sum, unit->ranges) || !is_sum(unit->size_sum, unit->sizes);
+        if (!r->bad)
+            find_exponent(unit);
+    }
+    settle(gauge);
+}
