@@ -11,22 +11,18 @@ import threading
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from numbers import Real
-from struct import unpack_from
-from typing import Any, Iterator, Mapping, NamedTuple, Sequence, Union
+from typing import Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ._arguments import FLOAT, Array, Number, as_doubles, make_spec, within
+from ._decision import Decision, Decisions, as_ticket
 from ._effects import Effects, collect
 from ._errors import Error, check, failure
 from ._gbose import ffi, lib
 from ._schema import Coef, Schema
 
-Array = NDArray[np.float64]
-Number = Union[bool, int, float, str]
-
-_FLOAT = np.dtype(np.float64)
 _DOUBLES = ffi.typeof("double[]")
 _MANY_STREAM = 2**32 - 1  # decide_many() draws from it unless told otherwise
 
@@ -39,159 +35,12 @@ _NULL = ffi.NULL
 _learn = lib.gbose_learn
 
 
-def _numbers(a: Any, what: str) -> Array:
-    """An array of objects as floats, if they are numbers: a text that reads like one is none."""
-    for value in a.flat:
-        if value is None or type(value).__name__ == "NAType":
-            raise Error(f"{what}: numbers are missing, and a learner needs all of them; fill them in: frame.fillna(value)")
-        if not isinstance(value, (Real, np.bool_)):
-            raise TypeError(f"{what} must be numbers, not {type(value).__name__}")
-    return np.asarray(a, _FLOAT)
-
-
-def as_doubles(x: ArrayLike, what: str, shape: Sequence[int | None]) -> Array:
-    """`x` as a C-contiguous array of float64: itself if it is one, else a copy. None in `shape` is any length."""
-    if isinstance(x, np.ma.MaskedArray) and np.any(x.mask):
-        raise Error(f"{what}: numbers are masked, and a learner needs all of them; fill them in: x.filled(value)")
-    try:
-        a = np.asarray(x)
-    except ValueError as error:  # rows of different lengths, for example
-        raise Error(f"{what}: {error}") from None
-    if a.dtype.kind == "O":  # a data frame with columns of several types, for example
-        a = _numbers(a, what)
-    if a.dtype.kind not in "fiub":
-        raise TypeError(f"{what} must be numbers, not of dtype {a.dtype}")
-    if a.ndim != len(shape) or any(want not in (None, is_) for want, is_ in zip(shape, a.shape)):
-        wanted = ", ".join("any" if n is None else str(n) for n in shape)
-        raise Error(f"{what} must have the shape ({wanted}{',' if len(shape) == 1 else ''}), not {a.shape}")
-    return np.require(a, _FLOAT, ["C", "A"])
-
-
 class Effect(NamedTuple):
     """What features do to the reward: an estimate, and the interval that holds at all times."""
 
     estimate: float
     lower: float
     upper: float
-
-
-class Decision:
-    """A choice: what Bandit.decide() returns.
-
-    arm          play this one
-    probability  the probability it was drawn with
-    pmf          the probabilities of all arms
-    ticket       bytes: what Bandit.learn() needs, now or later, here or in another process
-    draws        0: pmf is the algorithm's own law; else its image in that many samples, from which the arm was drawn
-    """
-
-    __slots__ = ("arm", "_n", "_data")
-
-    arm: int
-
-    def __init__(self, arm: int, n: int, data: bytes) -> None:
-        self.arm = arm
-        self._n = n
-        self._data = data  # pmf, draws, ticket
-
-    @property
-    def probability(self) -> float:
-        return float(unpack_from("d", self._data, 8 * self.arm)[0])
-
-    @property
-    def pmf(self) -> Array:
-        return np.frombuffer(self._data, _FLOAT, self._n)
-
-    @property
-    def draws(self) -> int:
-        return int(unpack_from("Q", self._data, 8 * self._n)[0])
-
-    @property
-    def ticket(self) -> bytes:
-        return self._data[8 * self._n + 8 :]
-
-    def __repr__(self) -> str:
-        return f"Decision(arm={self.arm}, probability={self.probability:.6g})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Decision, (self.arm, self._n, self._data)
-
-
-class Decisions(Sequence[Decision]):
-    """The choices of many rounds: what Bandit.decide_many() returns. A sequence of Decision, and as arrays:
-
-    arm          (rounds,)          play these
-    probability  (rounds,)
-    pmf          (rounds, n_arms)
-    draws        (rounds,)          as in Decision
-    tickets      a list of bytes, or None if none were asked for
-    """
-
-    def __init__(
-        self,
-        arm: NDArray[np.intp],
-        probability: Array,
-        pmf: Array,
-        draws: NDArray[np.intp],
-        room: NDArray[np.uint8] | None,
-        size: Any,
-    ) -> None:
-        self.arm = arm
-        self.probability = probability
-        self.pmf = pmf
-        self.draws = draws
-        self._room = room
-        self._size = size
-
-    @property
-    def tickets(self) -> list[bytes] | None:
-        if self._room is None:
-            return None
-        return [row[:n].tobytes() for row, n in zip(self._room, self._size)]
-
-    def __len__(self) -> int:
-        return len(self.arm)
-
-    def __getitem__(self, i: Any) -> Any:
-        if isinstance(i, slice):
-            room, size = (None, None) if self._room is None else (self._room[i], self._size[i])
-            return Decisions(self.arm[i], self.probability[i], self.pmf[i], self.draws[i], room, size)
-        ticket = b"" if self._room is None else self._room[i, : self._size[i]].tobytes()
-        data = self.pmf[i].tobytes() + int(self.draws[i]).to_bytes(8, sys.byteorder) + ticket
-        return Decision(int(self.arm[i]), self.pmf.shape[1], data)
-
-    def __iter__(self) -> Iterator[Decision]:
-        return (self[i] for i in range(len(self)))
-
-
-def option_text(name: str, value: Any) -> str:
-    """The value of an option, as a spec has it."""
-    if isinstance(value, (bool, np.bool_)):
-        return str(int(value))
-    if not isinstance(value, (str, Real)):
-        kind = "None; leave it out for its default" if value is None else type(value).__name__
-        raise TypeError(f"option {name.rstrip('_')} must be a number or a str, not {kind}")
-    return str(value)
-
-
-def make_spec(learner: str, options: dict[str, Any]) -> str:
-    """A spec with further options at its end. A name that Python keeps for itself has a '_' behind it: lambda_."""
-    given = [f"{name.rstrip('_')}={option_text(name, value)}" for name, value in options.items()]
-    if not given:
-        return learner
-    return learner + ("," if ":" in learner else ":") + ",".join(given)
-
-
-class Ticket(NamedTuple):
-    """What a ticket says: what read_ticket() returns."""
-
-    fingerprint: int  # of the learner's spec (but for the seed), dim and schema
-    stream: int  # of random numbers that the decision was drawn from
-    number: int | None  # of the decision in it; None: somebody else's decision (Bandit.ticket_for())
-    dim: int
-    n_arms: int
-    arm: int  # that was played
-    probability: float  # with which it was drawn
 
 
 class Diagnosis(NamedTuple):
@@ -368,7 +217,7 @@ class Bandit:
         >>> one.arm == two.arm and one.ticket == two.ticket
         True
         """
-        stream, number = _within(stream, 2**32, "stream"), _within(number, 2**56, "number")
+        stream, number = within(stream, 2**32, "stream"), within(number, 2**56, "number")
         x, features, given = self._input(contexts, round, actions, scopes)
         with self._lock:
             g, scratch, out = self._open(), self._scratch(), ffi.new("gbose_decision *")
@@ -410,7 +259,7 @@ class Bandit:
             raise TypeError("ticket_for() needs the pmf that the arm was drawn from, and the arm")
         x, features, given = self._input(contexts, round, actions, scopes)
         p = as_doubles(pmf, "pmf", (len(x),))
-        arm = _within(arm, len(x), "arm")
+        arm = within(arm, len(x), "arm")
         with self._lock:
             ticket, size = ffi.new("const void **"), ffi.new("size_t *")
             g, scratch = self._open(), self._scratch()
@@ -489,7 +338,7 @@ class Bandit:
         Tickets may come in any order, or never. Learning from one twice counts it twice.
         """
         if type(ticket) is not bytes:
-            ticket = _as_ticket(ticket)
+            ticket = as_ticket(ticket)
         with self._lock:
             if self._busy:
                 self._refuse("learn")
@@ -548,8 +397,8 @@ class Bandit:
                 g,
                 x,
                 features,
-                _within(stream, 2**32, "stream"),
-                _within(first or 0, 2**56, "first"),
+                within(stream, 2**32, "stream"),
+                within(first or 0, 2**56, "first"),
                 tickets,
                 min(threads, max(n_rounds, 1)),
             )
@@ -614,7 +463,7 @@ class Bandit:
         """The estimate of mu, a copy: (dim,). With a schema, coef["action.price"] is that of a column."""
         with self._lock:
             g = self._open()
-            mu = np.frombuffer(ffi.buffer(lib.gbose_coef(g), 8 * self._dim), _FLOAT).copy()
+            mu = np.frombuffer(ffi.buffer(lib.gbose_coef(g), 8 * self._dim), FLOAT).copy()
         return mu if self._schema is None else Coef(mu, self._schema.columns)
 
     @property
@@ -628,7 +477,7 @@ class Bandit:
             rows = as_doubles(x, "x", (None, self._dim))
             with self._lock:
                 g = self._open()
-                return np.array([lib.gbose_width(g, _from_buffer(_DOUBLES, row)) for row in rows], _FLOAT)
+                return np.array([lib.gbose_width(g, _from_buffer(_DOUBLES, row)) for row in rows], FLOAT)
         rows = as_doubles(x, "x", (self._dim,))
         with self._lock:
             return float(lib.gbose_width(self._open(), _from_buffer(_DOUBLES, rows)))
@@ -807,7 +656,7 @@ class Bandit:
         schema = to if isinstance(to, Schema) else None
         with self._lock:
             if schema is None:
-                check(lib.gbose_grow(out, self._open(), _within(to, 2**48, "dim"), err), err)  # type: ignore[arg-type]
+                check(lib.gbose_grow(out, self._open(), within(to, 2**48, "dim"), err), err)  # type: ignore[arg-type]
             elif self._schema is None:
                 raise Error("this bandit has no schema to grow from")
             else:
@@ -818,7 +667,7 @@ class Bandit:
         """Draw from another random stream of the same seed (0 to 2**32 - 1) from now on. Bandits that work side by
         side from one saved state should each take one of their own."""
         with self._lock:
-            check(lib.gbose_stream(self._open(), _within(number, 2**32, "stream")))
+            check(lib.gbose_stream(self._open(), within(number, 2**32, "stream")))
 
     def close(self) -> None:
         """Free the memory now. Any further use is an error. Not needed: it happens when the object goes."""
@@ -902,45 +751,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
 
 
-def _as_ticket(ticket: Any) -> bytes:
-    if isinstance(ticket, Decision):
-        return ticket.ticket
-    if isinstance(ticket, (bytes, bytearray, memoryview)):
-        return bytes(ticket)
-    raise TypeError(f"a ticket is bytes, not {type(ticket).__name__}")
-
-
 def _new_input(contexts: Any, features: Any) -> Any:
     """A gbose_input that borrows from an array of contexts that C can use, and from features of the round."""
     given = ffi.new("gbose_input *")
     given.contexts = ffi.cast("const double *", contexts.ctypes.data)
     given.n_arms, given.round = len(contexts), features
     return given
-
-
-def read_ticket(ticket: bytes | Decision) -> Ticket:
-    """What a ticket says, of whatever learner it is.
-
-    >>> import gbose, numpy as np
-    >>> bandit = gbose.Bandit("uniform", dim=2, seed=1)
-    >>> ticket = gbose.read_ticket(bandit.decide(np.eye(2)).ticket)
-    >>> ticket.number, ticket.n_arms, ticket.probability
-    (0, 2, 0.5)
-    """
-    data, info = _as_ticket(ticket), ffi.new("gbose_ticket_info *")
-    check(lib.gbose_ticket_read(info, data, len(data)))
-    values = {name: getattr(info, name) for name in Ticket._fields}
-    if values["number"] == 2**64 - 1:  # GBOSE_LOGGED
-        values["number"] = None
-    return Ticket(**values)
-
-
-def _within(number: int, limit: int, what: str) -> int:
-    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-        raise TypeError(f"{what} must be an int, not {type(number).__name__}")
-    if not 0 <= number < limit:
-        raise Error(f"{what} must be from 0 to {limit - 1}, not {number}")
-    return int(number)
 
 
 def load(data: bytes, schema: Schema | None = None) -> Bandit:

@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ._bandit import Array
+from ._arguments import Array
 from ._errors import Error
 from ._palette import colour, looks
 

@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 import numpy as np
 
-from ._bandit import Array, Number, _within, as_doubles, option_text
+from ._arguments import Array, Number, as_doubles, option_text, within
 from ._errors import Error, check
 from ._gbose import ffi, lib
 from ._progress import Bar, watched
@@ -114,8 +114,8 @@ def _choice(choice: Any) -> tuple[int, float]:
         arm, probability = choice
         if isinstance(probability, str):
             raise TypeError("the probability of an arm must be a number, not str")
-        return _within(arm, 2**63, "the arm"), float(probability)
-    return _within(choice, 2**63, "the arm"), np.nan
+        return within(arm, 2**63, "the arm"), float(probability)
+    return within(choice, 2**63, "the arm"), np.nan
 
 
 @ffi.def_extern(error=_FAILED)
@@ -255,7 +255,7 @@ def _add_world(s: Any, entry: Entry, session: _Session) -> None:
         check(lib.gbose_study_add_world(s, thing.encode(), err), err)
         return
     sample = thing(seed=0)
-    dim, arms = _within(sample.dim, 2**31, "dim"), _within(sample.arms, 2**31, "arms")
+    dim, arms = within(sample.dim, 2**31, "dim"), within(sample.arms, 2**31, "arms")
     label, user = ffi.new("char[]", (name or _name_of(thing)).encode()), session.handle(
         _PythonWorld(session, thing, dim)
     )
@@ -330,8 +330,8 @@ def simulate(
     for option, values in sweep.items():
         if isinstance(values, str) or not len(values):
             raise Error(f"sweep: {option} needs a list of values", "ESPEC")
-    rounds, reps = _within(rounds, 10**12 + 1, "rounds"), _within(reps, 10**6 + 1, "reps")
-    seed, threads = _within(seed, 2**63, "seed"), _within(threads or _cores(), 1025, "threads")
+    rounds, reps = within(rounds, 10**12 + 1, "rounds"), within(reps, 10**6 + 1, "reps")
+    seed, threads = within(seed, 2**63, "seed"), within(threads or _cores(), 1025, "threads")
     check(lib.gbose_study_new(made, rounds, reps, seed, err), err)
     s = ffi.gc(made[0], lib.gbose_study_free)
     try:

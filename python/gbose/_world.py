@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._bandit import Array, Number, _within, make_spec
+from ._arguments import Array, Number, make_spec, within
 from ._errors import Error, check
 from ._gbose import ffi, lib
 
@@ -53,7 +53,7 @@ class World:
         self.spec = make_spec(spec, dict(options))
         if "\0" in self.spec:
             raise Error("a spec cannot hold a zero byte", "ESPEC")
-        seed, repetition = _within(seed, 2**64, "seed"), _within(repetition, 2**32, "repetition")
+        seed, repetition = within(seed, 2**64, "seed"), within(repetition, 2**32, "repetition")
         check(lib.gbose_world_new(out, self.spec.encode(), seed, repetition, err), err)
         self._w: Any = ffi.gc(out[0], lib.gbose_world_free)
         self._n_arms = 0
@@ -85,7 +85,7 @@ class World:
         """Play an arm of this round: its reward, and its regret (what the best arm is worth more, on average)."""
         if not self._n_arms:
             raise Error("there is no round yet: call next()")
-        if not 0 <= _within(arm, 2**63, "arm") < self._n_arms:
+        if not 0 <= within(arm, 2**63, "arm") < self._n_arms:
             raise Error(f"arm must be from 0 to {self._n_arms - 1}, not {arm}")
         reward, regret = ffi.new("double *"), ffi.new("double *")
         check(lib.gbose_world_play(self._w, arm, reward, regret))

@@ -27,7 +27,8 @@ from typing import Any, Callable, Hashable, Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._bandit import Array, Bandit, Number, as_doubles
+from ._arguments import Array, Number, as_doubles
+from ._bandit import Bandit
 from ._errors import Error
 from ._schema import Schema
 
