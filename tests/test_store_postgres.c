@@ -95,6 +95,9 @@ static void cut_later(PGconn *conn)
     shutdown(PQsocket(conn), SHUT_RDWR);
 }
 
+int __real_PQpipelineSync(PGconn *conn);
+int __wrap_PQpipelineSync(PGconn *conn);
+
 #define WITH_FAULTS(call)                                                                                    \
     int before = fault(), sent;                                                                              \
     if (before)                                                                                              \
@@ -118,6 +121,11 @@ int __wrap_PQsendQueryPrepared(PGconn *conn, const char *name, int n, const char
 int __wrap_PQputCopyData(PGconn *conn, const char *buffer, int n)
 {
     WITH_FAULTS(__real_PQputCopyData(conn, buffer, n));
+}
+
+int __wrap_PQpipelineSync(PGconn *conn)
+{
+    WITH_FAULTS(__real_PQpipelineSync(conn));
 }
 
 static void what_fails_has_not_happened(void **state)

@@ -44,13 +44,14 @@ static int by_bandit(const void *a, const void *b)
 }
 
 /* What the transaction adds to the counts: rows of this server's stream, so that servers do not wait for each
- * other. */
-static int save_tally(struct gbose__pg_group *g, gbose_error *err)
+ * other. Columns are arrays: the bandits, and each of the counts; the bandits and numbers of leases. */
+#define TALLY_COLUMNS (1 + GBOSE__PG_COUNTS + 2)
+static int save_tally(struct gbose__pg_group *g, struct gbose__pg_bytes *column,
+                      struct gbose__pg_batch *batch, gbose_error *err)
 {
-    struct gbose__pg_bytes column[1 + GBOSE__PG_COUNTS] = {{0}}, used[2] = {{0}};
-    struct gbose__pg_args args = {0}, numbers = {0};
-    size_t n = 0, n_used = 0;
-    int rc = GBOSE_OK, bad = 0;
+    struct gbose__pg_bytes *used = column + 1 + GBOSE__PG_COUNTS;
+    struct gbose__pg_args *args;
+    int bad = 0;
 
     if (g->n_tally)
         qsort(g->tally, g->n_tally, sizeof *g->tally, by_bandit);
@@ -63,29 +64,16 @@ static int save_tally(struct gbose__pg_group *g, gbose_error *err)
         if (t->used) {
             gbose__pg_add_int(&used[0], t->bandit);
             gbose__pg_add_int(&used[1], (int64_t)t->used);
-            n_used++;
         }
         if (!any)
             continue;
-        n++;
         gbose__pg_add_int(&column[0], t->bandit);
         for (int k = 0; k < GBOSE__PG_COUNTS; k++)
             gbose__pg_add_int(&column[1 + k], t->count[k]);
     }
-    gbose__pg_arg_int(&args, atomic_load(&g->store->stream));
-    for (int k = 0; k <= GBOSE__PG_COUNTS; k++) {
-        gbose__pg_arg_text(&args, gbose__pg_close(&column[k]));
-        bad |= column[k].bad;
-    }
-    for (int k = 0; k < 2; k++) {
-        gbose__pg_arg_text(&numbers, gbose__pg_close(&used[k]));
-        bad |= used[k].bad;
-    }
-    if (bad)
-        rc = gbose__no_memory(err);
-    if (!rc && n)
-        rc = gbose__pg_query(
-            g->c,
+    if (column[0].size) {
+        args = gbose__pg_batch_add(
+            batch,
             "INSERT INTO tally SELECT b, $1::int4, e, p, r, d, u, w, l FROM unnest($2::int4[], $3::int8[], "
             "$4::int8[],"
             " $5::int8[], $6::int8[], $7::int8[], $8::int8[], $9::int8[]) AS t(b, e, p, r, d, u, w, l) ORDER "
@@ -93,20 +81,21 @@ static int save_tally(struct gbose__pg_group *g, gbose_error *err)
             " ON CONFLICT (bandit, stream) DO UPDATE SET events = tally.events + excluded.events,"
             " pending = tally.pending + excluded.pending, rewarded = tally.rewarded + excluded.rewarded,"
             " defaulted = tally.defaulted + excluded.defaulted, unused = tally.unused + excluded.unused,"
-            " rewards = tally.rewards + excluded.rewards, late = tally.late + excluded.late",
-            &args, NULL, err);
-    /* Numbers that were not leased, which is how a store is filled from another one. */
-    if (!rc && n_used)
-        rc = gbose__pg_query(
-            g->c,
-            "UPDATE lease SET next_number = t.n FROM unnest($1::int4[], $2::int8[]) AS t(b, n)"
-            " WHERE bandit = t.b AND next_number < t.n",
-            &numbers, NULL, err);
-    for (int k = 0; k <= GBOSE__PG_COUNTS; k++)
-        gbose__pg_clear(&column[k]);
-    for (int k = 0; k < 2; k++)
-        gbose__pg_clear(&used[k]);
-    return rc;
+            " rewards = tally.rewards + excluded.rewards, late = tally.late + excluded.late");
+        gbose__pg_arg_int(args, atomic_load(&g->store->stream));
+        for (int k = 0; k <= GBOSE__PG_COUNTS; k++)
+            gbose__pg_arg_text(args, gbose__pg_close(&column[k]));
+    }
+    if (used[0].size) { /* numbers that were not leased, which is how a store is filled from another one */
+        args = gbose__pg_batch_add(
+            batch, "UPDATE lease SET next_number = t.n FROM unnest($1::int4[], $2::int8[]) AS t(b, n)"
+                   " WHERE bandit = t.b AND next_number < t.n");
+        for (int k = 0; k < 2; k++)
+            gbose__pg_arg_text(args, gbose__pg_close(&used[k]));
+    }
+    for (int k = 0; k < TALLY_COLUMNS; k++)
+        bad |= column[k].bad;
+    return bad ? gbose__no_memory(err) : GBOSE_OK;
 }
 
 static int is_of_events(const struct gbose__change *change)
@@ -169,13 +158,15 @@ static int apply_all(struct gbose__pg_group *g, struct gbose__change *changes, s
             changes[i].of.generation.bandit = made;
         if (changes[i].kind == GBOSE__LEASE_NUMBERS && !changes[i].of.lease.bandit)
             changes[i].of.lease.bandit = made;
-        rc = is_of_events(&changes[i]) ? gbose__pg_apply_events(g, changes + i, 1, err)
-                                       : apply_one(g, &changes[i], err);
+        rc = gbose__pg_pending_write(g, err);
+        if (!rc)
+            rc = is_of_events(&changes[i]) ? gbose__pg_apply_events(g, changes + i, 1, err)
+                                           : apply_one(g, &changes[i], err);
         if (changes[i].kind == GBOSE__PUT_BANDIT)
             made = changes[i].of.bandit.id;
         i++;
     }
-    return rc ? rc : save_tally(g, err);
+    return rc;
 }
 
 /* Days of new events must have partitions before the transaction begins. */
@@ -206,34 +197,38 @@ static int make_days(struct gbose__pg_store *store, const struct gbose__change *
     return GBOSE_OK;
 }
 
-/* Take down which transaction it is, so that its fate can be asked for. */
-static int begin(struct gbose__pg_store *store, gbose_error *err)
+/* Begin: which transaction is it, so that its fate can be asked for; and which bandits are there? */
+static int begin(struct gbose__pg_group *g, const struct gbose__change *changes, size_t n, gbose_error *err)
 {
-    PGresult *r;
-    int rc = gbose__pg_exec(&store->writer, "BEGIN; SELECT pg_current_xact_id()::text", &r, err);
+    struct gbose__pg_store *store = g->store;
+    struct gbose__pg_batch batch = {0};
+    struct gbose__pg_bytes ids = {0};
+    int rc = gbose__pg_bandits_asked(g, changes, n, &ids, err);
 
-    if (rc)
-        return rc;
-    snprintf(store->doubt, sizeof store->doubt, "%s", PQgetvalue(r, 0, 0));
-    store->doubt_pid = PQbackendPID(store->writer.conn);
-    PQclear(r);
-    return GBOSE_OK;
+    gbose__pg_batch_add(&batch, "BEGIN");
+    gbose__pg_batch_add(&batch, "SELECT pg_current_xact_id()::text");
+    if (ids.size)
+        gbose__pg_arg_text(gbose__pg_batch_add(&batch, gbose__pg_bandits_sql), gbose__pg_close(&ids));
+    if (!rc && ids.bad)
+        rc = gbose__no_memory(err);
+    if (!rc)
+        rc = gbose__pg_batch_run(g->c, &batch, err);
+    if (!rc) {
+        snprintf(store->doubt, sizeof store->doubt, "%s", gbose__pg_text(batch.result[1], 0, 0));
+        store->doubt_pid = PQbackendPID(g->c->conn);
+        if (batch.n == 3)
+            gbose__pg_bandits_found(g, batch.result[2]);
+    }
+    gbose__pg_batch_clear(&batch);
+    gbose__pg_clear(&ids);
+    return rc;
 }
 
-static int commit(struct gbose__pg_store *store, gbose_error *err)
+/* A commit was sent and not answered: it may have happened. Most often the database is back in a moment, and can tell. */
+static int ask_what_happened(struct gbose__pg_store *store, gbose_error *err)
 {
-    PGresult *r = NULL;
-    int rc, happened = 0;
+    int happened = 0;
 
-    rc = gbose__pg_exec(&store->writer, "COMMIT", &r, err);
-    if (!rc && strcmp(PQcmdStatus(r), "COMMIT"))
-        rc = gbose__fail(err, GBOSE__ESTORE, "cannot write to the store: the transaction was rolled back");
-    PQclear(r);
-    if (rc != GBOSE__EAWAY) {
-        *store->doubt = 0;
-        return rc;
-    }
-    /* It may have happened. Most often the database is back in a moment, and can tell. */
     for (int64_t until = gbose__pg_clock() + store->home.patience; gbose__pg_clock() < until;) {
         struct timespec pause = {0, 100 * 1000000};
 
@@ -244,6 +239,32 @@ static int commit(struct gbose__pg_store *store, gbose_error *err)
         nanosleep(&pause, NULL);
     }
     return gbose__fail(err, GBOSE__EDOUBT, "the database went away while it committed");
+}
+
+/* What is left to be written, and the commit. */
+static int commit(struct gbose__pg_group *g, gbose_error *err)
+{
+    struct gbose__pg_bytes column[TALLY_COLUMNS] = {{0}};
+    struct gbose__pg_batch batch = {0};
+    int rc, bad = 0;
+
+    gbose__pg_pending_add(g, &batch);
+    for (int i = 0; i < 5; i++)
+        bad |= g->pending[i].bad;
+    rc = bad ? gbose__no_memory(err) : save_tally(g, column, &batch, err);
+    gbose__pg_batch_add(&batch, "COMMIT");
+    if (!rc) {
+        rc = gbose__pg_batch_run(g->c, &batch, err);
+        if (!rc && strcmp(PQcmdStatus(batch.result[batch.n - 1]), "COMMIT"))
+            rc =
+                gbose__fail(err, GBOSE__ESTORE, "cannot write to the store: the transaction was rolled back");
+        if (rc == GBOSE__EAWAY)
+            rc = ask_what_happened(g->store, err);
+    }
+    gbose__pg_batch_clear(&batch);
+    for (int k = 0; k < TALLY_COLUMNS; k++)
+        gbose__pg_clear(&column[k]);
+    return rc;
 }
 
 int gbose__pg_settle(struct gbose__store *base, int *happened, gbose_error *err)
@@ -287,19 +308,20 @@ static int attempt(struct gbose__pg_store *store, struct gbose__change *changes,
     if (!rc)
         rc = make_days(store, changes, n, err);
     if (!rc)
-        rc = begin(store, err);
-    if (!rc) {
+        rc = begin(&g, changes, n, err);
+    if (!rc)
         rc = apply_all(&g, changes, n, err);
-        if (rc) {
-            gbose_error ignored;
+    if (!rc)
+        rc = commit(&g, err);
+    if (rc != GBOSE__EDOUBT)
+        *store->doubt = 0;
+    if (rc && store->writer.conn && PQtransactionStatus(store->writer.conn) != PQTRANS_IDLE) {
+        gbose_error ignored;
 
-            *store->doubt = 0;
-            if (store->writer.conn)
-                gbose__pg_exec(&store->writer, "ROLLBACK", NULL, &ignored);
-        } else {
-            rc = commit(store, err);
-        }
+        gbose__pg_exec(&store->writer, "ROLLBACK", NULL, &ignored);
     }
+    for (int i = 0; i < 5; i++)
+        gbose__pg_clear(&g.pending[i]);
     free(g.tally);
     return rc;
 }

@@ -268,6 +268,70 @@ int gbose__pg_query(struct gbose__pg *c, const char *sql, const struct gbose__pg
     return finish(c, out, err);
 }
 
+/* ---- several at once ---- */
+
+struct gbose__pg_args *gbose__pg_batch_add(struct gbose__pg_batch *batch, const char *sql)
+{
+    batch->sql[batch->n] = sql;
+    return &batch->args[batch->n++];
+}
+
+void gbose__pg_batch_clear(struct gbose__pg_batch *batch)
+{
+    for (int i = 0; i < batch->n; i++)
+        PQclear(batch->result[i]);
+    memset(batch, 0, sizeof *batch);
+}
+
+/* Take the results of a pipeline up to its end. *failed is the first that is an error. 0, or -1. */
+static int take_results(struct gbose__pg *c, struct gbose__pg_batch *batch, PGresult **failed)
+{
+    int64_t until = gbose__pg_clock() + (c->patience ? c->patience : c->home->patience);
+    PGresult *r, *end;
+
+    for (int i = 0; i <= batch->n; i++) { /* the last one is that of the end itself */
+        if (next_result(c->conn, &r, until) || !r)
+            return -1;
+        if (PQresultStatus(r) == PGRES_PIPELINE_SYNC) {
+            PQclear(r);
+            return i == batch->n ? 0 : -1;
+        }
+        if (i == batch->n || next_result(c->conn, &end, until) || end) { /* each is followed by nothing */
+            PQclear(r);
+            return -1;
+        }
+        batch->result[i] = r;
+        if (PQresultStatus(r) != PGRES_COMMAND_OK && PQresultStatus(r) != PGRES_TUPLES_OK && !*failed)
+            *failed = r;
+    }
+    return -1;
+}
+
+int gbose__pg_batch_run(struct gbose__pg *c, struct gbose__pg_batch *batch, gbose_error *err)
+{
+    PGresult *failed = NULL;
+    char name[16];
+    int rc = gbose__pg_connect(c, err), place[8], sent = 1;
+
+    for (int i = 0; i < batch->n && !rc; i++)
+        rc = prepare(c, batch->sql[i], &place[i], err);
+    if (rc)
+        return rc;
+    sent = PQenterPipelineMode(c->conn);
+    for (int i = 0; i < batch->n && sent; i++) {
+        const struct gbose__pg_args *args = &batch->args[i];
+
+        snprintf(name, sizeof name, "s%d", place[i]);
+        sent = PQsendQueryPrepared(c->conn, name, args->n, args->value, args->length, args->format, 1);
+    }
+    if (!sent || !PQpipelineSync(c->conn) || take_results(c, batch, &failed))
+        return away(c, PQstatus(c->conn) == CONNECTION_OK ? "it does not answer" : PQerrorMessage(c->conn),
+                    err);
+    if (!PQexitPipelineMode(c->conn))
+        return away(c, PQerrorMessage(c->conn), err);
+    return failed ? refused(c, failed, err) : GBOSE_OK;
+}
+
 int gbose__pg_query_ints(struct gbose__pg *c, const char *sql, int n, const int64_t *numbers, PGresult **out,
                          gbose_error *err)
 {

@@ -9,38 +9,54 @@
 
 /* ---- which bandits are there ---- */
 
+const char gbose__pg_bandits_sql[] =
+    "SELECT id FROM bandit WHERE id = ANY($1::int4[]) ORDER BY id FOR KEY SHARE";
+
+int gbose__pg_bandits_asked(struct gbose__pg_group *g, const struct gbose__change *changes, size_t n,
+                            struct gbose__pg_bytes *ids, gbose_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gbose__pg_tally *t;
+
+        if (changes[i].kind != GBOSE__ADD_EVENT && changes[i].kind != GBOSE__ADD_REWARD &&
+            changes[i].kind != GBOSE__ACTIVATE_EVENT)
+            continue;
+        t = gbose__pg_tally_of(
+            g, changes[i].kind == GBOSE__ADD_EVENT ? changes[i].of.event.bandit : changes[i].of.reward.bandit,
+            err);
+        if (!t)
+            return GBOSE_ENOMEM;
+        if (t->there)
+            continue;
+        t->there = -1; /* until it is found */
+        gbose__pg_add_int(ids, t->bandit);
+    }
+    return ids->bad ? gbose__no_memory(err) : GBOSE_OK;
+}
+
+void gbose__pg_bandits_found(struct gbose__pg_group *g, const PGresult *r)
+{
+    for (int i = 0; i < PQntuples(r); i++)
+        for (size_t k = 0; k < g->n_tally; k++)
+            if (g->tally[k].bandit == (uint32_t)gbose__pg_int(r, i, 0))
+                g->tally[k].there = 1;
+}
+
 /* Look up the bandits of these changes, and keep them from being dropped until the commit. */
 static int find_bandits(struct gbose__pg_group *g, const struct gbose__change *changes, size_t n,
                         gbose_error *err)
 {
     struct gbose__pg_bytes ids = {0};
     struct gbose__pg_args args = {0};
-    PGresult *r;
-    int rc = GBOSE_OK;
+    PGresult *r = NULL;
+    int rc = gbose__pg_bandits_asked(g, changes, n, &ids, err);
 
-    for (size_t i = 0; i < n; i++) {
-        uint32_t bandit =
-            changes[i].kind == GBOSE__ADD_EVENT ? changes[i].of.event.bandit : changes[i].of.reward.bandit;
-        struct gbose__pg_tally *t = gbose__pg_tally_of(g, bandit, err);
-
-        if (!t)
-            rc = GBOSE_ENOMEM;
-        else if (!t->there)
-            t->there = -1;
-    }
-    for (size_t i = 0; i < g->n_tally; i++)
-        if (g->tally[i].there < 0)
-            gbose__pg_add_int(&ids, g->tally[i].bandit);
     if (!rc && ids.size) {
         gbose__pg_arg_text(&args, gbose__pg_close(&ids));
-        rc = ids.bad ? gbose__no_memory(err)
-                     : gbose__pg_query(
-                           g->c, "SELECT id FROM bandit WHERE id = ANY($1::int4[]) ORDER BY id FOR KEY SHARE",
-                           &args, &r, err);
-        for (int i = 0; !rc && i < PQntuples(r); i++)
-            gbose__pg_tally_of(g, (uint32_t)gbose__pg_int(r, i, 0), err)->there = 1;
+        rc = ids.bad ? gbose__no_memory(err) : gbose__pg_query(g->c, gbose__pg_bandits_sql, &args, &r, err);
         if (!rc)
-            PQclear(r);
+            gbose__pg_bandits_found(g, r);
+        PQclear(r);
     }
     gbose__pg_clear(&ids);
     return rc;
@@ -202,20 +218,48 @@ static void put_event(struct gbose__pg_bytes *rows, struct gbose__pg_bytes *pend
     gbose__pg_field_bytes(rows, row->unit, GBOSE__UNIT_SIZE);
     gbose__pg_field_bytes(rows, row->body, row->body_size);
     gbose__pg_field_int8(rows, gbose__sum_event(row));
-    gbose__pg_row(pending, 6);
-    gbose__pg_field_int8(pending, key);
-    gbose__pg_field_int4(pending, (int32_t)row->bandit);
-    gbose__pg_field_int8(pending, row->deadline);
-    gbose__pg_field_int4(pending, day);
-    gbose__pg_field_bool(pending, row->flags & GBOSE__DEFERRED);
-    gbose__pg_field_bool(pending, 0);
+    gbose__pg_add_int(&pending[0], key);
+    gbose__pg_add_int(&pending[1], row->bandit);
+    gbose__pg_add_int(&pending[2], row->deadline);
+    gbose__pg_add_int(&pending[3], day);
+    gbose__pg_add_int(&pending[4], (row->flags & GBOSE__DEFERRED) != 0);
+}
+
+void gbose__pg_pending_add(struct gbose__pg_group *g, struct gbose__pg_batch *batch)
+{
+    struct gbose__pg_args *args;
+
+    if (!g->pending[0].size)
+        return;
+    args = gbose__pg_batch_add(
+        batch, "INSERT INTO pending SELECT k, b, t, d, f <> 0, false FROM unnest($1::int8[], $2::int4[],"
+               " $3::int8[], $4::int4[], $5::int4[]) AS u(k, b, t, d, f)");
+    for (int i = 0; i < 5; i++)
+        gbose__pg_arg_text(args, gbose__pg_close(&g->pending[i]));
+}
+
+int gbose__pg_pending_write(struct gbose__pg_group *g, gbose_error *err)
+{
+    struct gbose__pg_batch batch = {0};
+    int rc = GBOSE_OK;
+
+    gbose__pg_pending_add(g, &batch);
+    for (int i = 0; i < 5; i++)
+        if (g->pending[i].bad)
+            rc = gbose__no_memory(err);
+    if (!rc && batch.n)
+        rc = gbose__pg_batch_run(g->c, &batch, err);
+    gbose__pg_batch_clear(&batch);
+    for (int i = 0; i < 5; i++)
+        gbose__pg_clear(&g->pending[i]);
+    return rc;
 }
 
 /* Write the events of these changes whose result is DONE. */
 static int write_events(struct gbose__pg_group *g, struct gbose__change *const *changes, size_t n,
                         gbose_error *err)
 {
-    struct gbose__pg_bytes rows = {0}, pending = {0};
+    struct gbose__pg_bytes rows = {0};
     int rc = GBOSE_OK;
 
     for (size_t i = 0; i < n && !rc; i++) {
@@ -229,14 +273,11 @@ static int write_events(struct gbose__pg_group *g, struct gbose__change *const *
         t->count[GBOSE__PG_PENDING]++;
         if (t->used <= row->number)
             t->used = row->number + 1;
-        put_event(&rows, &pending, row);
+        put_event(&rows, g->pending, row);
     }
     if (rows.size || rows.bad)
         rc = gbose__pg_copy(g->c, "COPY event FROM STDIN (FORMAT binary)", &rows, err);
-    if (!rc && pending.size)
-        rc = gbose__pg_copy(g->c, "COPY pending FROM STDIN (FORMAT binary)", &pending, err);
     gbose__pg_clear(&rows);
-    gbose__pg_clear(&pending);
     return rc;
 }
 
@@ -297,6 +338,8 @@ int gbose__pg_apply_events(struct gbose__pg_group *g, struct gbose__change *chan
     for (size_t i = 0; i < n && !rc; i++)
         if (changes[i].kind != GBOSE__ADD_EVENT && changes[i].result == GBOSE__DONE)
             list[n_list++] = &changes[i];
+    if (!rc && n_list)
+        rc = gbose__pg_pending_write(g, err);
     if (!rc && n_list)
         rc = gbose__pg_add_rewards(g, list, n_list, err);
     free(list);

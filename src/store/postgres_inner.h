@@ -81,6 +81,17 @@ int gbose__pg_query_ints(struct gbose__pg *c, const char *sql, int n, const int6
 #define GBOSE__PG_WITH(sql, out, ...)                                                                        \
     gbose__pg_query_ints(c, sql, (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                  \
                          (int64_t[]){__VA_ARGS__}, out, err)
+/* Several statements, sent together and answered together: one way to the database and back. GBOSE_OK with a result in each, to be
+ * cleared by gbose__pg_batch_clear(); or the error of the first that failed, after which none of the later ones was run. */
+struct gbose__pg_batch {
+    int n;
+    const char *sql[8];
+    struct gbose__pg_args args[8];
+    PGresult *result[8];
+};
+struct gbose__pg_args *gbose__pg_batch_add(struct gbose__pg_batch *batch, const char *sql);
+int gbose__pg_batch_run(struct gbose__pg *c, struct gbose__pg_batch *batch, gbose_error *err);
+void gbose__pg_batch_clear(struct gbose__pg_batch *batch);
 /* Several statements without parameters. The result is the last one's, in text. */
 int gbose__pg_exec(struct gbose__pg *c, const char *sql, PGresult **out, gbose_error *err);
 /* COPY ... FROM STDIN (FORMAT binary) of rows that were put together before. */
@@ -133,6 +144,8 @@ struct gbose__pg_group {
     struct gbose__pg *c;
     struct gbose__pg_tally *tally; /* by bandit: what it adds to the counts */
     size_t n_tally;
+    struct gbose__pg_bytes
+        pending[5]; /* rows of that table that are still to be written: arrays of its columns */
 };
 struct gbose__pg_tally {
     uint32_t bandit;
@@ -158,6 +171,16 @@ static inline int32_t gbose__pg_day(int64_t time)
 {
     return (int32_t)(time / 86400000);
 }
+
+/* Which of the bandits of these changes are not known to be there: an array of their ids, empty if there are none. What the
+ * statement of that name says of them is then taken in. */
+int gbose__pg_bandits_asked(struct gbose__pg_group *g, const struct gbose__change *changes, size_t n,
+                            struct gbose__pg_bytes *ids, gbose_error *err);
+extern const char gbose__pg_bandits_sql[];
+void gbose__pg_bandits_found(struct gbose__pg_group *g, const PGresult *r);
+/* Rows of `pending` wait for the end of the transaction, unless something before it needs them. */
+void gbose__pg_pending_add(struct gbose__pg_group *g, struct gbose__pg_batch *batch);
+int gbose__pg_pending_write(struct gbose__pg_group *g, gbose_error *err);
 
 /* Decisions, rewards and activations, all at once (postgres_event.c). */
 int gbose__pg_apply_events(struct gbose__pg_group *g, struct gbose__change *changes, size_t n,
