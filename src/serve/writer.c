@@ -17,7 +17,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#define MOST_CHANGES 4096  /* in one transaction */
+#define MOST_CHANGES 1024  /* in one transaction */
 #define MOST_CLOSED 1000   /* of one bandit, in one transaction */
 #define TICK 50            /* milliseconds at the most between two looks at deadlines */
 #define MOST_DROPPED 1000  /* of one bandit, in one transaction */
