@@ -462,11 +462,11 @@ def test_retention_keeps_up(server, api):
 def test_evaluation_effects_and_history(api):
     """A world with a known truth: the first feature earns 1, the others nothing, under a level that moves."""
     make(api, spec="gbose-auto:floor=0.3", base_arm="1")
-    play(api, 3000)
+    play(api, 5000)
     path = "/v1/bandits/news"
-    evaluation = until(lambda: api.get(path + "/evaluation"), lambda e: e["seen"] == e["of"] == 3000)
+    evaluation = until(lambda: api.get(path + "/evaluation"), lambda e: e["seen"] == e["of"] == 5000)
     policies = {p["policy"]: p for p in evaluation["policies"]}
-    assert set(policies) == {"logged", "base", "uniform"} and evaluation["rounds"] == 3000
+    assert set(policies) == {"logged", "base", "uniform"} and evaluation["rounds"] == 5000
     for name in ("base", "uniform"):  # both earn nothing on average; the best of three normals earns 0.85
         d = policies[name]["difference"]
         assert d["lower"] < d["estimate"] < d["upper"] < -0.3, (name, d)
@@ -479,7 +479,7 @@ def test_evaluation_effects_and_history(api):
         assert effect["anytime"]["lower"] < truth < effect["anytime"]["upper"]
     history = api.get(path + "/history")
     assert history["arms"] == ["0", "1", "2"] or set(history["arms"]) == {"0", "1", "2"}
-    assert sum(p["n"] for p in history["points"]) == 3000 and len(history["points"]) <= 240
+    assert sum(p["n"] for p in history["points"]) == 5000 and len(history["points"]) <= 240
     levels = [p["level"] for p in history["points"]]
     assert max(levels) > 0.5 and min(levels) < -0.5  # the sine is seen
     assert len(api.get(path + "/diagnosis")["says"]) == 4
