@@ -34,7 +34,7 @@ def test_everything_public_has_a_docstring():
                 assert value.__doc__, f"{name}.{method}"
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/features.md", "docs/coming-from.md", "python/README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/features.md", "docs/evaluation.md", "docs/coming-from.md", "python/README.md"])
 def test_pages(tree, page, tmp_path, monkeypatch):
     """The blocks of a page are run in order, as one program. A block of another package, or that needs a
     server, is marked by its first line."""
