@@ -74,6 +74,13 @@ GBOSE_API size_t gbose_schema_round_column(const gbose_schema *schema, size_t i,
  * gbose_schema_dim(). */
 GBOSE_API size_t gbose_schema_reference(const gbose_schema *schema, size_t i);
 
+/* Column i of the contexts with its parts: 1 in it and in the columns of those terms that are products of some of its
+ * factors, with the same values; 0 in all others. Where a schema has both topic and topic*device, what topic=travel
+ * adds for device=ios is both together, and either alone may not be knowable.
+ *   row   filled: gbose_schema_dim() doubles.
+ * i must be less than gbose_schema_dim(). */
+GBOSE_API void gbose_schema_parts(const gbose_schema *schema, size_t i, double *row);
+
 /* The schema in canonical form: full names, one line for each feature that a term uses (in the order of
  * their first use), then the terms in their order. gbose_schema_new() accepts it and makes an equal
  * schema. Valid until gbose_schema_free(). */

@@ -196,6 +196,45 @@ static void columns_have_references(void **state)
     gbose_schema_free(schema);
 }
 
+/* A column's parts are the columns whose names are made of pieces of its own, in whatever order. */
+static void columns_have_parts(void **state)
+{
+    gbose_schema *schema = new_schema(
+        "action.a category x, y\naction.n number missing=off\nuser.c category p, q other=off missing=off\n"
+        "arm = n c*a*n a c*a n*c n*n a*n");
+    size_t n = gbose_schema_dim(schema), total = 0;
+    double *row = malloc(n * sizeof *row);
+
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        char name[200], other[200];
+
+        gbose_schema_column(schema, i, name, sizeof name);
+        strcat(name, "*");
+        gbose_schema_parts(schema, i, row);
+        for (size_t k = 0; k < n; k++) {
+            int all = 1;
+
+            gbose_schema_column(schema, k, other, sizeof other);
+            for (char *rest, *piece = strtok_r(other, "*", &rest); piece;
+                 piece = strtok_r(NULL, "*", &rest)) {
+                char wanted[210];
+                const char *at;
+
+                snprintf(wanted, sizeof wanted, "%s*", piece);
+                at = strstr(name, wanted);
+                all &= at && (at == name || at[-1] == '*');
+            }
+            assert_that(row[k] == all, "%s of %s", other, name);
+            total += (size_t)row[k];
+        }
+    }
+    assert_int_equal(n, 1 + 8 + 4 + 8 + 2 + 1 + 4);
+    assert_int_equal(total, 1 + 8 * 6 + 4 + 8 * 2 + 2 * 2 + 1 + 4 * 3);
+    free(row);
+    gbose_schema_free(schema);
+}
+
 static void no_two_columns_have_the_same_name(void **state)
 {
     gbose_schema *schema = new_schema("action.x category a, \"a*user.y=b\", \"a=b\", \"other\", "
@@ -525,6 +564,7 @@ int main(void)
         cmocka_unit_test(the_hash_stays_what_it_was),
         cmocka_unit_test(columns_have_names),
         cmocka_unit_test(columns_have_references),
+        cmocka_unit_test(columns_have_parts),
         cmocka_unit_test(no_two_columns_have_the_same_name),
         cmocka_unit_test(slots_stand_for_names),
         cmocka_unit_test(a_schema_that_appends_is_compatible),

@@ -9,14 +9,15 @@ from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
-from ._gbose import lib
+from ._gbose import ffi, lib
 from ._schema import Schema
 
 
 class Effects(list[Any]):
     """Effects, each a dictionary: effect (its name), estimate, and limits: anytime_lower and anytime_upper hold however often
     one looks, lower and upper (from a log only) for one look. effects["action.price"] is one of them; frame() and plot()
-    show all. Values of a category are told against the first one: "action.topic=travel less action.topic=sports". `unknown` are
+    show all. Values of a category are told against the first one: "action.topic=travel less action.topic=sports"; "with parts"
+    adds the terms that are parts of a product. `unknown` are
     the names of those that cannot be told, since chance never chose between arms that differ in them alone."""
 
     def __init__(self, rows: Sequence[Any] = (), unknown: Sequence[str] = ()) -> None:
@@ -86,7 +87,8 @@ def collect(
 ) -> Effects:
     """Effects of columns by name, all of them without x, or of rows of features. `ask` gives None for what cannot be told.
 
-    What is constant for each value of a category adds up to the same for all arms, so that a value is told against the first one."""
+    What is constant for each value of a category adds up to the same for all arms, so that a value is told against the first one;
+    and where a schema has topic and topic*device, what a topic adds for a device is both together: the product with its parts."""
     out = Effects()
     if isinstance(x, Mapping):
         for name, row in x.items():
@@ -99,14 +101,18 @@ def collect(
     references = set()
     for name in columns if x is None else x:
         i = columns.index(name)
-        row = np.zeros(len(columns))
-        row[i] = 1
-        found, label = ask(row), name
-        j = i if schema is None else int(lib.gbose_schema_reference(schema._s, i))
-        if found is None and j != i:
-            row[j] = -1
-            found, label = ask(row), f"{name} less {columns[j]}"
-            if found is not None:
+        alone = np.zeros(len(columns))
+        alone[i] = 1
+        found, label = ask(alone), name
+        if found is None and schema is not None:
+            j = int(lib.gbose_schema_reference(schema._s, i))
+            if j != i:
+                alone[j] -= 1
+                found, label = ask(alone), f"{name} less {columns[j]}"
+            if found is None:
+                parts, others = _parts(schema, i), _parts(schema, j)
+                found, label = ask(parts - others if j != i else parts), label + ", with parts"
+            if found is not None and j != i:
                 references.add(columns[j])
         if found is None:
             out.unknown.append(name)
@@ -114,6 +120,12 @@ def collect(
             out.append({"effect": label, **found})
     out.unknown = [name for name in out.unknown if name not in references]
     return out
+
+
+def _parts(schema: Schema, i: int) -> Any:
+    row = np.empty(schema.dim)
+    lib.gbose_schema_parts(schema._s, i, ffi.from_buffer("double[]", row))
+    return row
 
 
 def _interval(lower: float, upper: float) -> str:

@@ -161,6 +161,11 @@ def test_formats_give_the_same_numbers(named, tmp_path):
     assert same.unknown == ["action.id=a", "action.id=b", "action.id=c"] and "Chance never chose" in str(same)
     with pytest.raises(KeyError, match="chance never chose"):
         same["action.id=a"]
+    both = gbose.Schema("action.id category a, b, c missing=off other=off\nuser.old category no, yes missing=off other=off\narm = id id*old\n")
+    parts = gbose.effects([{**row, "user": {"old": "yes" if row["user"]["age"] > 0 else "no"}} for row in rows], schema=both)
+    assert [row["effect"] for row in parts] == [
+        f"action.id={i}*user.old={old} less action.id=a*user.old={old}, with parts" for i in "bc" for old in ("no", "yes")]
+    assert parts.unknown == ["action.id=a", "action.id=b", "action.id=c"]
 
 
 def test_wide_tables(tmp_path):

@@ -12,7 +12,7 @@
 #include "report/effects_page.h"
 
 #define GROUPS_MOST 200
-#define NAME_WIDEST 60 /* characters of a name that the table shows */
+#define NAME_WIDEST 90 /* characters of a name that the table shows */
 
 struct asking {
     struct logs logs;
@@ -95,21 +95,40 @@ static void write_column(const struct asking *q, size_t i, char *buf, size_t siz
         snprintf(buf, size, "x%zu", i);
 }
 
-/* Column i alone; or, if that cannot be told, against the column that the schema compares it with. */
+static int ask(const struct asking *q, size_t g, const double *x, struct gbose__effect_row *row)
+{
+    row->known = gbose_effects_at(q->f[g], x, q->level, &row->value) == GBOSE_OK;
+    return row->known;
+}
+
+/* Column i alone; or, as long as that cannot be told, against the column that the schema compares it with, and both
+ * with their parts. x is room for three rows. */
 static char *ask_column(const struct asking *q, size_t g, size_t i, double *x, struct gbose__effect_row *row)
 {
-    char name[1000], other[1000], both[2100];
-    size_t reference = q->logs.schema ? gbose_schema_reference(q->logs.schema, i) : i;
+    const gbose_schema *schema = q->logs.schema;
+    size_t reference = schema ? gbose_schema_reference(schema, i) : i;
+    double *parts = x + q->dim, *other_parts = parts + q->dim;
+    char name[1000], other[1000] = "", both[2100];
+    int with_parts = 0;
 
     x[i] = 1;
     write_column(q, i, name, sizeof name);
-    row->known = gbose_effects_at(q->f[g], x, q->level, &row->value) == GBOSE_OK;
-    if (row->known || reference == i)
+    if (ask(q, g, x, row) || !schema)
         return strdup(name);
-    x[reference] = -1;
-    row->known = gbose_effects_at(q->f[g], x, q->level, &row->value) == GBOSE_OK;
-    write_column(q, reference, other, sizeof other);
-    snprintf(both, sizeof both, "%s less %s", name, other);
+    if (reference != i) {
+        x[reference] = -1;
+        write_column(q, reference, other, sizeof other);
+        ask(q, g, x, row);
+    }
+    if (!row->known) {
+        gbose_schema_parts(schema, i, parts);
+        gbose_schema_parts(schema, reference, other_parts);
+        for (size_t k = 0; k < q->dim && reference != i; k++)
+            parts[k] -= other_parts[k];
+        with_parts = ask(q, g, parts, row);
+    }
+    snprintf(both, sizeof both, "%s%s%s%s", name, *other ? " less " : "", other,
+             with_parts ? ", with parts" : "");
     return strdup(row->known ? both : name);
 }
 
@@ -196,7 +215,7 @@ static int read_contrast(const struct asking *q, const char *text, double *x)
 static int fill(const struct asking *q, struct gbose__effect_row **rows, size_t *n)
 {
     size_t each = q->contrasts->n ? (size_t)q->contrasts->n : q->dim;
-    double *x = calloc(q->dim, sizeof *x);
+    double *x = calloc(q->dim, 3 * sizeof *x);
     int rc = EXIT_FINE;
 
     *n = each * q->groups.n;

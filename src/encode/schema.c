@@ -287,6 +287,40 @@ size_t gbose_schema_reference(const gbose_schema *schema, size_t i)
     return t->first + reference;
 }
 
+/* The column of `part` that has the values of column `within` of `whole`; SIZE_MAX if `part` holds a factor that
+ * `whole` does not. */
+static size_t part_of(const struct gbose__term *whole, size_t within, const struct gbose__term *part)
+{
+    size_t column = part->first;
+
+    for (uint32_t k = 0; k < part->n_factors; k++) {
+        const struct gbose__factor *f = &part->factor[k], *own = whole->factor,
+                                   *end = whole->factor + whole->n_factors;
+
+        while (own < end && (own->feature != f->feature || own->power != f->power))
+            own++;
+        if (own == end)
+            return SIZE_MAX;
+        column += within / own->stride % own->width * f->stride;
+    }
+    return column;
+}
+
+void gbose_schema_parts(const gbose_schema *schema, size_t i, double *row)
+{
+    const struct gbose__term *t = schema->arm.at;
+
+    memset(row, 0, schema->arm.columns * sizeof *row);
+    while (i >= t->first + t->width)
+        t++;
+    for (size_t k = 0; k < schema->arm.n; k++) {
+        size_t column = part_of(t, i - t->first, &schema->arm.at[k]);
+
+        if (column != SIZE_MAX)
+            row[column] = 1;
+    }
+}
+
 /* ---- compatible schemas ---- */
 
 static int begins_with(const gbose_schema *before, const gbose_schema *now, int is_arm, gbose_error *err)

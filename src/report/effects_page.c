@@ -77,14 +77,14 @@ static void print_csv(FILE *to, const struct gbose__effects_table *t)
 
 #define WIDTH 520     /* pixels of the drawing: on a phone its letters are still 9 high */
 #define NAME_MOST 200 /* letters of a name that the drawing shows; they are broken into lines of LINE */
-#define LINE 30
+#define LINE 28
 
 /* A name for the drawing, in lines of LINE letters at the most, broken behind '*' and spaces if it can be. */
 static size_t break_name(char buf[2 * NAME_MOST], const char *name)
 {
     size_t n = 0, at = 0, lines = 1, good = 0;
 
-    for (; *name && n + 4 < 2 * NAME_MOST && lines < 4; name++) {
+    for (; *name && n + 4 < 2 * NAME_MOST && lines < 7; name++) {
         buf[n++] = *name;
         if (((unsigned char)*name & 0xc0) != 0x80)
             at++;
@@ -116,10 +116,10 @@ static void print_forest(FILE *to, const struct gbose__effects_table *t)
             lines = own > lines ? own : lines;
             known++;
         }
-    height = 70 + (double)known * fmax(26, 17 * (double)lines);
+    height = 70 + (double)known * fmax(26, 8 + 19 * (double)lines);
     fputs("set border 1\nset xtics nomirror out scale 0.5\nset grid xtics lc rgb \"#dddddd\" lt 1\nunset "
           "key\nset xlabel "
-          "\"effect on the reward, for each unit\"\nset xtics autofreq\nset format x \"%g\"\n$d << EOD\n",
+          "\"effect for each unit\"\nset xtics autofreq\nset format x \"%g\"\n$d << EOD\n",
           to);
     for (size_t i = 0, at = known; i < t->n; i++) {
         const gbose_effect_value *v = &t->row[i].value;

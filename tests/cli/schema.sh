@@ -187,3 +187,15 @@ sed 's/"actions"/"user": {"device": "ios", "age": 7}, "actions"/' topics.jsonl |
 "$gbose" effects moderated.jsonl --schema topics.schema --x action.price --by user.device >said
 grep -q "^action.price, user.device=web lowers" said && grep -q "^action.price, user.device=ios lowers" said || fail "--by user.device: $(cat said)"
 "$gbose" evaluate moderated.jsonl --policy logged uniform --by user.age --range -20,20 | grep -q "^7 " || fail "--by user.age"
+
+# a schema with topic and topic*device: what a topic adds for a device is both together
+cat >both.schema <<'END'
+action.price number scale=10 missing=off
+action.topic category news, sports, travel missing=off
+user.device category ios, web missing=off other=off
+arm = price 1*topic topic*device
+END
+"$gbose" effects moderated.jsonl --schema both.schema >said
+grep -q "^action.topic=travel\*user.device=ios less action.topic=news\*user.device=ios, with parts raises the reward by [23]\." said ||
+    fail "a product with its parts: $(cat said)"
+grep -q "cannot tell about action.topic=news, action.topic=sports" said || fail "parts of a product alone: $(cat said)"
