@@ -3,10 +3,10 @@
  * Such a learner meets every feature divided by its unit, a power of two. Multiplying a feature by a power of
  * two then changes nothing but its unit, to the last bit. Units are made from what is on offer:
  *
- *     feature j   2^e_j, what it usually differs by between arms: e_j is the mean, over the rounds learned, of
- *                 the binary exponent of its range, largest less smallest over the arms on offer. A round in
- *                 which all arms have the same says nothing; while there are no others, e_j is the mean
- *                 exponent of its size.
+ *     feature j   2^e_j, what it differs by between arms where it differs much: e_j is the mean, over the rounds
+ *                 learned, of the binary exponent of its range (largest less smallest over the arms on offer),
+ *                 and one standard deviation more. A round in which all arms have the same says nothing; while
+ *                 there are no others, e_j is the mean exponent of its size.
  *     all         2^e, how far two arms usually are apart when features are in units 2^e_j: the mean exponent
  *                 of the root of the mean square distance
  *
@@ -31,9 +31,10 @@
 
 /* What rounds have said of a feature, or of the distance of arms. */
 struct gbose__unit {
-    int64_t ranges, range_sum; /* how many rounds had a range, and the sum of its exponents */
-    int64_t sizes, size_sum;   /* of rounds in which all arms had the same, other than zero */
-    int64_t exponent;          /* the mean; 0 when nothing was said */
+    int64_t ranges, range_sum,
+        range_squares;       /* rounds that had a range, sums of its exponent and the square */
+    int64_t sizes, size_sum; /* of rounds in which all arms had the same, other than zero */
+    int64_t exponent;        /* what is made of it; 0 when nothing was said */
 };
 
 struct gbose__gauge {

@@ -332,7 +332,7 @@ struct layout layout_of(const struct bytes *state, const gbose *g)
     at.level_dim = g->n_fits > 1 ? g->fit[1].dim : 0;
     at.level = at.model + ridge_size(at.model_dim);
     at.own = at.level + (at.level_dim ? ridge_size(at.level_dim) : 0);
-    assert_int_equal(at.own + 8 * (g->n_state + (g->gauge ? 4 * (gbose_dim(g) + 1) : 0)), at.checksum);
+    assert_int_equal(at.own + 8 * (g->n_state + (g->gauge ? 5 * (gbose_dim(g) + 1) : 0)), at.checksum);
     return at;
 }
 

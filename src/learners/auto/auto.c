@@ -482,7 +482,7 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
         gbose__ridge_begin(&g->fit[i]);
     if (note.probability < 1)
         learn_coin(g, &note, reward, residual);
-    if (own->has_full)
+    if (own->has_full && state->rounds > 0) /* the first round says what the level is, and no more */
         gbose__ridge_term(&g->fit[FULL], rows.best, w, w * believable(g, term.response));
     if (own->has_full && note.spread > own->tuning->contest_absurd * reward_range(&state->rewards))
         gbose__contest_disqualify(&state->contest);
