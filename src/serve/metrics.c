@@ -33,6 +33,7 @@ static void write_histogram(struct gbose__text *out, const char *name, const cha
 struct servers {
     struct gbose__text *out;
     struct gbose__document *document;
+    const char *field; /* of the report: "learned" or "behind" */
 };
 
 /* One line for each bandit of a server's report: {"bandits": [{"bandit", "generation", "learned", ...}]}. */
@@ -56,20 +57,21 @@ static int write_server(void *context, const struct gbose__server_row *row)
         struct gbose__field of[] = {{"bandit", GBOSE__IS(GBOSE__TEXT), 1, 0},
                                     {"generation", GBOSE__IS(GBOSE__NUMBER), 1, 0},
                                     {"learned", GBOSE__IS(GBOSE__NUMBER), 1, 0},
-                                    {"behind", GBOSE__IS(GBOSE__NUMBER), 0, 0},
+                                    {"behind", GBOSE__IS(GBOSE__NUMBER), 1, 0},
                                     {"leads", GBOSE__IS_FLAG, 0, 0}};
         char name[GBOSE__MAX_BANDIT_NAME + 1];
-        double generation, learned;
+        double generation, value;
+        int behind = !strcmp(s->field, "behind");
 
         if (gbose__fields_read(d, at, of, 5, "", &p) ||
             d->value[of[0].at].end - d->value[of[0].at].begin > GBOSE__MAX_BANDIT_NAME ||
             gbose__fields_number(d, of[1].at, 0, 1e15, &generation, "", "generation", &p) ||
-            gbose__fields_number(d, of[2].at, 0, 1e15, &learned, "", "learned", &p))
+            gbose__fields_number(d, of[2 + behind].at, 0, 1e15, &value, "", s->field, &p))
             return 0;
         gbose__document_text(d, of[0].at, name);
-        gbose__text_format(
-            s->out, "gbose_server_learned{stream=\"%" PRIu32 "\",bandit=\"%s\",generation=\"%.0f\"} %.0f\n",
-            row->stream, name, generation, learned);
+        gbose__text_format(s->out,
+                           "gbose_server_%s{stream=\"%" PRIu32 "\",bandit=\"%s\",generation=\"%.0f\"} %.0f\n",
+                           s->field, row->stream, name, generation, value);
     }
     return 0;
 }
@@ -143,7 +145,7 @@ static void write_fleet(struct gbose__exchange *x, struct gbose__text *out)
 {
     struct gbose__service *service = x->service;
     struct gbose__desk *desk = x->own;
-    struct servers servers = {out, &desk->stored};
+    struct servers servers = {out, &desk->stored, "learned"};
     gbose_error err;
 
     gbose__text_format(
@@ -163,6 +165,10 @@ static void write_fleet(struct gbose__exchange *x, struct gbose__text *out)
                        "its own report.\n"
                        "# TYPE gbose_server_learned gauge\n",
                        service->fleet.stream);
+    desk->view->servers(desk->view, write_server, &servers, &err);
+    gbose__text_add(out, "# HELP gbose_server_behind Outcomes that it has not learned, by its own report.\n"
+                         "# TYPE gbose_server_behind gauge\n");
+    servers.field = "behind";
     desk->view->servers(desk->view, write_server, &servers, &err);
 }
 

@@ -9,8 +9,7 @@
 void gbose__servers_report(struct gbose__service *service, struct gbose__text *out,
                            struct gbose__bandit **all, size_t n)
 {
-    gbose__text_format(out, "{\"port\": %d, \"reachable\": %s, \"bandits\": [",
-                       atomic_load(&service->ready) ? gbose__service_port(service) : 0,
+    gbose__text_format(out, "{\"port\": %d, \"reachable\": %s, \"bandits\": [", atomic_load(&service->port),
                        atomic_load(&service->writer.failing) ? "false" : "true");
     for (size_t i = 0; i < n && i < MOST_REPORTED; i++) {
         struct gbose__model *model = gbose__bandit_model(all[i], NULL);

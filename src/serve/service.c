@@ -58,8 +58,10 @@ static int start(struct gbose__service *s, const struct gbose__service_options *
         rc = gbose__trainer_start(s, err);
     if (!rc)
         rc = gbose__http_start(&s->http, &http, err);
-    if (!rc)
+    if (!rc) {
+        atomic_store(&s->port, gbose__http_port(s->http));
         atomic_store(&s->ready, 1);
+    }
     return rc;
 }
 
@@ -88,7 +90,7 @@ int gbose__service_start(struct gbose__service **out, const struct gbose__servic
 
 int gbose__service_port(const struct gbose__service *service)
 {
-    return gbose__http_port(service->http);
+    return atomic_load(&service->port);
 }
 
 void gbose__service_stop(struct gbose__service *s)

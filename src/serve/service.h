@@ -239,6 +239,7 @@ struct gbose__service {
     size_t n_keys;
     int64_t started;
     atomic_int ready;
+    atomic_int port; /* that it listens on; 0: not yet */
 };
 
 /* What a thread that handles requests, or learns, works on: one for each. */

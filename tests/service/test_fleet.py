@@ -178,7 +178,7 @@ def test_servers_follow_each_other(fleet, database):
     assert [server["stream"] for server in listed] == [1, 2, 3]
     assert sum(of["leads"] for server in listed for of in server["report"]["bandits"]) == 1
     metrics = c.raw("GET", "/metrics")[1].decode()
-    for line in ('gbose_model_behind{bandit="b"}', "gbose_store_reachable 1", 'gbose_server_learned{stream="1"', "gbose_stream 3"):
+    for line in ('gbose_model_behind{bandit="b"}', "gbose_store_reachable 1", 'gbose_server_learned{stream="1"', 'gbose_server_behind{stream="2"', "gbose_stream 3"):
         assert line in metrics
     a.delete("/v1/bandits/b")
     for server in servers:
@@ -405,7 +405,14 @@ def fault(kind, servers, database, rng):
         server.kill()
         time.sleep(rng.uniform(0, 0.3))
         server.start(server.port)
-    elif kind == "kill the trainer":  # often in the middle of writing a snapshot or publishing a model
+    elif kind == "kill the trainer":  # in the middle of a snapshot: the tables are locked until it waits for them
+        locks = subprocess.Popen([f"{database.bin}/psql", "-qX", database.url], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
+        locks.stdin.write("BEGIN; LOCK TABLE gbose.snapshot, gbose.live IN EXCLUSIVE MODE;\n")
+        locks.stdin.flush()
+        waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation IN ('gbose.live'::regclass, 'gbose.snapshot'::regclass)"
+        deadline = time.monotonic() + 2
+        while database.sql(waits) == "0" and time.monotonic() < deadline:
+            time.sleep(0.05)
         found = server
         try:
             for one in servers[0].client(timeout=5).get("/v1/servers")["servers"]:
@@ -414,6 +421,8 @@ def fault(kind, servers, database, rng):
         except (OSError, Refused):
             pass
         found.kill()
+        locks.kill()
+        locks.wait()
         found.start(found.port)
     elif kind == "restart the database":
         database.stop(signal.SIGQUIT)
