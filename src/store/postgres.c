@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "core/error.h"
@@ -197,28 +198,22 @@ static int make_days(struct gbose__pg_store *store, const struct gbose__change *
     return GBOSE_OK;
 }
 
-/* Begin: which transaction is it, so that its fate can be asked for; and which bandits are there? */
+/* Begin; and which bandits are there? */
 static int begin(struct gbose__pg_group *g, const struct gbose__change *changes, size_t n, gbose_error *err)
 {
-    struct gbose__pg_store *store = g->store;
     struct gbose__pg_batch batch = {0};
     struct gbose__pg_bytes ids = {0};
     int rc = gbose__pg_bandits_asked(g, changes, n, &ids, err);
 
     gbose__pg_batch_add(&batch, "BEGIN");
-    gbose__pg_batch_add(&batch, "SELECT pg_current_xact_id()::text");
     if (ids.size)
         gbose__pg_arg_text(gbose__pg_batch_add(&batch, gbose__pg_bandits_sql), gbose__pg_close(&ids));
     if (!rc && ids.bad)
         rc = gbose__no_memory(err);
     if (!rc)
         rc = gbose__pg_batch_run(g->c, &batch, err);
-    if (!rc) {
-        snprintf(store->doubt, sizeof store->doubt, "%s", gbose__pg_text(batch.result[1], 0, 0));
-        store->doubt_pid = PQbackendPID(g->c->conn);
-        if (batch.n == 3)
-            gbose__pg_bandits_found(g, batch.result[2]);
-    }
+    if (!rc && batch.n == 2)
+        gbose__pg_bandits_found(g, batch.result[1]);
     gbose__pg_batch_clear(&batch);
     gbose__pg_clear(&ids);
     return rc;
@@ -245,21 +240,31 @@ static int ask_what_happened(struct gbose__pg_store *store, gbose_error *err)
 static int commit(struct gbose__pg_group *g, gbose_error *err)
 {
     struct gbose__pg_bytes column[TALLY_COLUMNS] = {{0}};
+    struct gbose__pg_store *store = g->store;
     struct gbose__pg_batch batch = {0};
+    struct gbose__pg_args *args;
     int rc, bad = 0;
 
     gbose__pg_pending_add(g, &batch);
     for (int i = 0; i < 5; i++)
         bad |= g->pending[i].bad;
     rc = bad ? gbose__no_memory(err) : save_tally(g, column, &batch, err);
+    args = gbose__pg_batch_add(
+        &batch, "INSERT INTO done VALUES ($1::int8, $2::int8, now()) ON CONFLICT (token) DO UPDATE"
+                " SET number = excluded.number, time = excluded.time");
+    gbose__pg_arg_int(args, store->token);
+    gbose__pg_arg_int(args, (int64_t)++store->group);
     gbose__pg_batch_add(&batch, "COMMIT");
     if (!rc) {
+        store->doubt = 1;
+        store->doubt_pid = g->c->pid;
+        store->doubt_since = g->c->since;
         rc = gbose__pg_batch_run(g->c, &batch, err);
         if (!rc && strcmp(PQcmdStatus(batch.result[batch.n - 1]), "COMMIT"))
             rc =
                 gbose__fail(err, GBOSE__ESTORE, "cannot write to the store: the transaction was rolled back");
         if (rc == GBOSE__EAWAY)
-            rc = ask_what_happened(g->store, err);
+            rc = ask_what_happened(store, err);
     }
     gbose__pg_batch_clear(&batch);
     for (int k = 0; k < TALLY_COLUMNS; k++)
@@ -271,32 +276,27 @@ int gbose__pg_settle(struct gbose__store *base, int *happened, gbose_error *err)
 {
     struct gbose__pg_store *store = (struct gbose__pg_store *)base;
     struct gbose__pg *c = &store->writer;
-    struct gbose__pg_args args = {0};
-    const char *status;
     PGresult *r;
-    int rc;
+    int rc, ended;
 
-    if (!*store->doubt)
+    if (!store->doubt)
         return gbose__fail(err, GBOSE_EINVAL, "no transaction is in doubt");
-    gbose__pg_arg_text(&args, store->doubt);
-    /* A database that never heard of it (a standby that has taken over) has not committed it. */
-    rc = gbose__pg_query(c,
-                         "SELECT CASE WHEN $1::text::xid8 < pg_snapshot_xmax(pg_current_snapshot())"
-                         " THEN pg_xact_status($1::text::xid8) ELSE 'aborted' END",
-                         &args, &r, err);
+    /* Its session may not know yet that nobody listens, and must not commit after we have looked. */
+    rc = GBOSE__PG_WITH("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1::int4"
+                        " AND (extract(epoch FROM backend_start) * 1000000)::int8 = $2::int8",
+                        &r, store->doubt_pid, store->doubt_since);
     if (rc)
         return rc == GBOSE__PG_AGAIN ? GBOSE__EAWAY : rc;
-    status = gbose__pg_text(r, 0, 0);
-    *happened = status && !strcmp(status, "committed");
-    rc = status && !strcmp(status, "in progress");
+    ended = !PQntuples(r);
     PQclear(r);
-    if (rc) { /* its session does not know yet that nobody listens */
-        args = (struct gbose__pg_args){0};
-        gbose__pg_arg_int(&args, store->doubt_pid);
-        gbose__pg_query(c, "SELECT pg_terminate_backend($1::int4)", &args, NULL, err);
+    if (!ended)
         return gbose__fail(err, GBOSE__EAWAY, "the transaction is not ended yet");
-    }
-    *store->doubt = 0;
+    rc = GBOSE__PG_WITH("SELECT number FROM done WHERE token = $1::int8", &r, store->token);
+    if (rc)
+        return rc == GBOSE__PG_AGAIN ? GBOSE__EAWAY : rc;
+    *happened = PQntuples(r) && (uint64_t)gbose__pg_int(r, 0, 0) == store->group;
+    PQclear(r);
+    store->doubt = 0;
     return GBOSE_OK;
 }
 
@@ -314,7 +314,7 @@ static int attempt(struct gbose__pg_store *store, struct gbose__change *changes,
     if (!rc)
         rc = commit(&g, err);
     if (rc != GBOSE__EDOUBT)
-        *store->doubt = 0;
+        store->doubt = 0;
     if (rc && store->writer.conn && PQtransactionStatus(store->writer.conn) != PQTRANS_IDLE) {
         gbose_error ignored;
 
@@ -421,6 +421,8 @@ int gbose__postgres_open(struct gbose__store **out, const char *url, int create,
     store->writer.home = store->keeper.home = &store->home;
     store->writer.seeks = store->keeper.seeks = 1;
     rc = gbose__pg_home_init(&store->home, url, err);
+    if (!rc && getrandom(&store->token, sizeof store->token, 0) != sizeof store->token)
+        rc = gbose__fail(err, GBOSE__ESTORE, "cannot get random bytes from the system");
     if (!rc)
         rc = prepare(store, create, err);
     if (rc) {

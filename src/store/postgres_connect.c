@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -190,12 +191,17 @@ static int open_connection(struct gbose__pg *c, gbose_error *err)
     rc = gbose__pg_exec(c, settings, NULL, err);
     if (rc || !c->seeks)
         return rc;
-    /* What writes must not land on a standby. */
-    rc = gbose__pg_exec(c, "SELECT pg_is_in_recovery()", &r, err);
+    /* What writes must not land on a standby, and can tell its session from others. */
+    rc = gbose__pg_exec(c,
+                        "SELECT pg_is_in_recovery(), pid, (extract(epoch FROM backend_start) * 1000000)::int8"
+                        " FROM pg_stat_activity WHERE pid = pg_backend_pid()",
+                        &r, err);
     if (rc)
         return rc;
-    if (strcmp(PQgetvalue(r, 0, 0), "f"))
+    if (PQntuples(r) != 1 || strcmp(PQgetvalue(r, 0, 0), "f"))
         rc = away(c, "it is a standby, which takes no writes", err);
+    c->pid = rc ? 0 : strtoll(PQgetvalue(r, 0, 1), NULL, 10);
+    c->since = rc ? 0 : strtoll(PQgetvalue(r, 0, 2), NULL, 10);
     PQclear(r);
     return rc;
 }

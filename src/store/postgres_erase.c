@@ -255,7 +255,10 @@ static int sweep(struct gbose__pg *c, gbose_error *err)
         left += gbose__pg_changed(r);
         PQclear(r);
     }
-    return left ? GBOSE_OK : gbose__pg_query(c, "DELETE FROM gone", NULL, NULL, err);
+    if (!left && gbose__pg_query(c, "DELETE FROM gone", NULL, NULL, err))
+        return GBOSE__EAWAY;
+    /* Servers that are gone, or have long settled what was in doubt. */
+    return gbose__pg_query(c, "DELETE FROM done WHERE time < now() - interval '1 day'", NULL, NULL, err);
 }
 
 int gbose__pg_tend(struct gbose__store *base, gbose_error *err)

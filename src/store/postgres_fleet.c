@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "core/error.h"
 
@@ -44,8 +43,6 @@ static int fleet_beat(struct gbose__store *base, const char *name, const char *r
     PGresult *r;
     int rc;
 
-    if (!store->token && getrandom(&store->token, sizeof store->token, 0) != sizeof store->token)
-        return gbose__fail(err, GBOSE__ESTORE, "cannot get random bytes from the system");
     gbose__pg_arg_int(&args, store->token);
     gbose__pg_arg_text(&args, name);
     gbose__pg_arg_text(&args, report);

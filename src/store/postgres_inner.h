@@ -45,10 +45,11 @@ struct gbose__pg_home {
 
 struct gbose__pg {
     struct gbose__pg_home *home;
-    PGconn *conn;   /* NULL: not connected */
-    int patience;   /* milliseconds, if another one than its home's; 0: not */
-    int seeks;      /* it tries to connect even when the database is away */
-    int64_t sought; /* when it last tried in vain; milliseconds of a monotonic clock */
+    PGconn *conn;       /* NULL: not connected */
+    int64_t pid, since; /* of its session, where it seeks: process and start */
+    int patience;       /* milliseconds, if another one than its home's; 0: not */
+    int seeks;          /* it tries to connect even when the database is away */
+    int64_t sought;     /* when it last tried in vain; milliseconds of a monotonic clock */
     const char *prepared[GBOSE__PG_STATEMENTS];
     int n_prepared;
 };
@@ -133,9 +134,11 @@ struct gbose__pg_store {
     uint64_t *led; /* bandits whose lock this session holds, a bit each */
     size_t led_words;
     int32_t led_by; /* the process id of that session */
-    /* A transaction whose commit was not answered. */
-    char doubt[24];
-    int doubt_pid;
+    /* Transactions are numbered, and each leaves its number in `done`: so it can be asked for when its commit was not answered.
+     * (By PostgreSQL's own id it cannot: after a crash that may be given to another one.) */
+    uint64_t group;
+    int doubt; /* the last one may have happened; it was made by this session: */
+    int64_t doubt_pid, doubt_since;
 };
 
 /* One transaction of the writer, while it is made. */

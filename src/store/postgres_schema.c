@@ -65,7 +65,9 @@ static const char *const migrations[] = {
     "CREATE TABLE gbose.server (stream int4 PRIMARY KEY, token int8 NOT NULL, name text NOT NULL, report "
     "text NOT NULL,"
     " started timestamptz NOT NULL, seen timestamptz NOT NULL);"
-    "CREATE TABLE gbose.gone (day int4 PRIMARY KEY);",
+    "CREATE TABLE gbose.gone (day int4 PRIMARY KEY);"
+    "CREATE TABLE gbose.done (token int8 PRIMARY KEY, number int8 NOT NULL, time timestamptz NOT NULL)"
+    " WITH (fillfactor = 50);",
 };
 _Static_assert(sizeof migrations / sizeof *migrations == GBOSE__PG_VERSION, "a migration for each version");
 
