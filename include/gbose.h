@@ -297,7 +297,7 @@ GBOSE_API const double *gbose_coef(const gbose *g);
 GBOSE_API const double *gbose_coef_of(const gbose *g, const char *name);
 
 /* sqrt(x' B^-1 x), the uncertainty along x (gbose_dim(g) doubles) in units of the noise. NaN if x holds a
- * NaN. For the linear learners B is that of the regression with its intercept, and x has 0 there: it is
+ * NaN. (gbose-auto finds units of features itself; a feature that was zero in all rounds counts in yours.) For the linear learners B is that of the regression with its intercept, and x has 0 there: it is
  * the uncertainty of x'mu without the intercept. With gbose-auto:width=certified it is another thing, a
  * bound in units of the reward: with probability 1 - delta, |x'(gbose_coef(g) - mu)| <= gbose_width(g, x)
  * for all x and at all times, under the assumptions on the learner's page. It then allocates for the call,
@@ -346,7 +346,10 @@ typedef struct {
     double evidence;   /* that the full estimate predicts coins worse; from 1 on the orthogonal one chooses */
     double scale;      /* the least that the residuals' root mean square has been for long; 0: not known */
     double scale_recent; /* and what it is now, over about 50 rounds */
-    const char *advice;  /* in words, if something keeps it from learning; "" otherwise; static memory */
+    uint64_t constant;   /* features that never differed between the arms of a round: they can choose none */
+    uint64_t
+        collinear; /* features that those before them explain, of the arms played: told apart by the prior */
+    const char *advice; /* in words, if something keeps it from learning; "" otherwise; static memory */
 } gbose_diagnosis;
 
 /* Describe what the learner has found. Takes time of order dim cubed; allocates. g may be asked at any

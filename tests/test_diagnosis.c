@@ -182,13 +182,14 @@ static void check_comparison(struct pair *p, size_t n, double forget)
     long double N = 0, R = 0, E2 = 0, coins = 0, coin_E2 = 0, sum[DIM] = {0}, c[DIM], theta[DIM] = {0},
                 S[DIM], D[DIM];
     long double s2, s2_O, l, length = 0, bias, noise, one, two, single, k;
-    matrix raw = {0}, G, A, A_inverse, B, B_inverse, V, W, M, left, right;
+    matrix raw = {0}, H = {0}, G, A, A_inverse, B, B_inverse, V, W, M, left, right;
     gbose_diagnosis out;
 
     memset(c, 0, sizeof c);
     for (size_t t = 0; t < n; t++) {
         const struct gbose__diagnosis_round *round = &seen[t].round;
-        long double age = powl(forget, (long double)(n - 1 - t));
+        long double age = powl(forget, (long double)(n - 1 - t)),
+                    e = age * round->weight * round->coin_residual;
 
         N += age;
         R += age * round->reward;
@@ -198,8 +199,10 @@ static void check_comparison(struct pair *p, size_t n, double forget)
         for (size_t i = 0; i < DIM; i++) {
             sum[i] += age * seen[t].b[i];
             c[i] += age * seen[t].b[i] * round->reward;
-            for (size_t j = 0; j < DIM; j++)
+            for (size_t j = 0; j < DIM; j++) {
                 raw[i * DIM + j] += age * seen[t].b[i] * seen[t].b[j];
+                H[i * DIM + j] += round->coin ? e * e * seen[t].x[i] * seen[t].x[j] : 0;
+            }
         }
     }
     dense_solve(&p->dense);
@@ -230,7 +233,7 @@ static void check_comparison(struct pair *p, size_t n, double forget)
     multiply(left, p->dense.evidence, A_inverse);
     multiply(V, left, p->dense.evidence);
     for (size_t i = 0; i < DIM * DIM; i++)
-        W[i] = V[i] = s2 * V[i] + s2_O * p->dense.evidence[i];
+        W[i] = V[i] = s2 * V[i] + H[i];
     for (size_t i = 0; i < DIM; i++) {
         W[i * DIM + i] += s2_O * p->dense.prior[i];
         D[i] = 0;

@@ -61,16 +61,25 @@ class Diagnosis(NamedTuple):
     misled: bool  # is a plain linear learner misled here (p_value at most 0.05)?
     bias: float  # by how much: root mean square over the arms played of the error of its estimate
     bias_noise: float  # what noise alone would make of `bias`
+    coins: int  # rounds with a random choice among those learned
+    evidence: float  # that the estimate of all rounds predicts coins worse; from 1 on the orthogonal one chooses
+    scale: float  # the least that the residuals' root mean square has been for long; 0: not known
+    scale_recent: float  # and what it is now, over about 50 rounds
+    constant: int  # features that never differed between the arms of a round
+    collinear: int  # features that those before them explain
+    advice: str  # if something keeps it from learning; "" otherwise
 
     def __str__(self) -> str:
         estimate = "the estimate of all rounds" if self.full else "the orthogonal estimate"
         plain = "is misled here" if self.misled else "shows no sign of being misled here"
+        advice = f"\n  advice       {self.advice}" if self.advice else ""
         return (
             f"after {self.rounds} rewards\n"
             f"  baseline     {self.baseline:.4g}, moving by {self.drift:.2g} a round; it follows {self.tracker}\n"
             f"  noise        {self.residual:.4g} is left; the baseline removes {100 * self.removed:.0f}% of the variance\n"
             f"  choosing     by {estimate}; one arm survived in {100 * self.lone:.0f}% of the rounds\n"
             f"  plain linear {plain} (p = {self.p_value:.2g}): error {self.bias:.2g}, by noise alone {self.bias_noise:.2g}"
+            f"{advice}"
         )
 
     def _repr_html_(self) -> str:
@@ -522,7 +531,8 @@ class Bandit:
             d = ffi.new("gbose_diagnosis *")
             check(lib.gbose_diagnose(self._open(), d))
             values = {name: getattr(d, name) for name in Diagnosis._fields}
-            values.update(tracker=ffi.string(d.tracker).decode(), full=bool(d.full), misled=bool(d.misled))
+            values.update(full=bool(d.full), misled=bool(d.misled))
+            values.update({name: ffi.string(getattr(d, name)).decode() for name in ("tracker", "advice")})
             return Diagnosis(**values)
 
     def effect(self, x: ArrayLike, level: float = 0.95) -> Effect:

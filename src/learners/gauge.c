@@ -354,6 +354,15 @@ void gbose__gauge_move(const gbose *g, struct gbose__ridge *fit, double *state,
     move(g, fit, state, to->shift);
 }
 
+size_t gbose__gauge_constants(const struct gbose__gauge *gauge)
+{
+    size_t count = 0;
+
+    for (size_t j = 0; j < gauge->dim; j++)
+        count += !gauge->unit[j].ranges && gauge->unit[j].sizes > 0;
+    return count;
+}
+
 void gbose__gauge_refresh(gbose *g)
 {
     const struct gbose__gauge *gauge = g->gauge;

@@ -85,6 +85,9 @@ void gbose__gauge_merge(struct gbose__gauge *into, const struct gbose__gauge *fr
 void gbose__gauge_move(const gbose *g, struct gbose__ridge *fit, double *state,
                        const struct gbose__gauge *from, const struct gbose__gauge *to);
 
+/* How many features never differed between the arms of a round. */
+size_t gbose__gauge_constants(const struct gbose__gauge *gauge);
+
 /* After any change of the regressions. */
 void gbose__gauge_refresh(gbose *g);
 

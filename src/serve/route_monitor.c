@@ -224,6 +224,10 @@ static void write_words(struct gbose__text *out, const gbose_diagnosis *d)
             d->bias, d->bias_noise, d->p_value);
     else
         gbose__text_add(out, ", \"Nothing shows so far that a plain linear learner would be misled here.\"");
+    if (d->advice[0]) {
+        gbose__text_add(out, ", ");
+        gbose__text_quoted(out, d->advice);
+    }
     gbose__text_add(out, "]");
 }
 
@@ -257,7 +261,13 @@ void gbose__route_diagnosis(struct gbose__exchange *x, const struct gbose__route
                       {"df", d.df},
                       {"p_value", d.p_value},
                       {"bias", d.bias},
-                      {"bias_noise", d.bias_noise}};
+                      {"bias_noise", d.bias_noise},
+                      {"coins", (double)d.coins},
+                      {"evidence", d.evidence},
+                      {"scale", d.scale},
+                      {"scale_recent", d.scale_recent},
+                      {"constant", (double)d.constant},
+                      {"collinear", (double)d.collinear}};
 
         for (size_t i = 0; i < sizeof number / sizeof *number; i++)
             write_pair(&x->out, number[i].name, number[i].value);

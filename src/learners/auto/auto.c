@@ -583,6 +583,10 @@ static const char *advise(const gbose *g)
     if (!uses_full(g) && state->contest.coins < FEW_COINS * (double)g->dim &&
         state->rounds > 10 * FEW_COINS * (double)g->dim)
         return "few rounds had a random choice, and the estimate that chooses learns from no others";
+    if (g->gauge && gbose__gauge_constants(g->gauge))
+        return "some features never differ between the arms of a round: they cannot make one better than "
+               "another; "
+               "give them as features of the round, or multiplied by features of the arms";
     return "";
 }
 
@@ -599,6 +603,7 @@ static int diagnose(const gbose *g, gbose_diagnosis *out)
     out->tracker = leader->name;
     out->tracker_forget = leader->forget;
     out->full = uses_full(g);
+    out->constant = g->gauge ? gbose__gauge_constants(g->gauge) : 0;
     out->coins = (uint64_t)state->contest.coins;
     out->evidence = state->contest.evidence;
     out->scale = scale->known > 0 ? sqrt(scale->least) : 0;
@@ -645,7 +650,9 @@ static const gbose_option options[] = {
     {"delta", GBOSE_NUMBER, 1e-12, 0.5, NULL, "0.05",
      "with width=certified: the probability that the bound ever fails"},
     {"lambda", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, NULL, "0.5",
-     "ridge penalty of both regressions"},
+     "ridge penalty of both regressions: the prior counts as much as so many rounds. In units that the "
+     "learner finds, "
+     "with width=certified in those of the contexts"},
     OPTIONS_OF_ALL,
 };
 

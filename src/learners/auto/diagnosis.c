@@ -272,12 +272,11 @@ static void orthogonal(const struct gbose__ridge *O, const struct room *m)
         }
 }
 
-/* V = s2_O J + s2 J A^-1 J, with the inverse of A's factor at hand. */
-static void covariance(const struct room *m, double s2_O, double s2, size_t dim)
+/* V = H + s2 J A^-1 J, with the inverse of A's factor at hand. */
+static void covariance(const struct room *m, double *H, double s2, size_t dim)
 {
     for (size_t j = 0; j < dim; j++)
-        for (size_t i = 0; i <= j; i++)
-            gbose__dense_row(m->V, j)[i] = s2_O * gbose__dense_row(m->J, j)[i];
+        memcpy(gbose__dense_row(m->V, j), gbose__dense_row(H, j), (j + 1) * sizeof(double));
     for (size_t k = 0; k < dim; k++) { /* row k of L^-1 J, and its outer product */
         memset(m->x, 0, dim * sizeof(double));
         memcpy(m->x, gbose__dense_row(m->A, k), (k + 1) * sizeof(double));
@@ -342,7 +341,7 @@ static void compare(const struct gbose__diagnosis *diagnosis, const struct gbose
     gbose__dense_times_symmetric(m->S, m->B, m->x, dim);
     for (size_t j = 0; j < dim; j++)
         m->S[j] += O->prior[j] * m->theta[j];
-    covariance(m, s2_O, s2, dim);
+    covariance(m, meat_of(diagnosis), s2, dim);
     memcpy(m->W, m->V, gbose__triangle(dim) * sizeof(double));
     for (size_t j = 0; j < dim; j++)
         gbose__dense_row(m->W, j)[j] += s2_O * O->prior[j];
@@ -372,6 +371,38 @@ static void compare(const struct gbose__diagnosis *diagnosis, const struct gbose
     out->misled = out->p_value <= diagnosis->tuning->misled_level;
     out->bias = sqrt(bias / sums->count);
     out->bias_noise = sqrt(fmax(noise, 0) / sums->count);
+}
+
+/* A share of a feature's variance that is less than this is rounding. */
+#define OWN_SHARE 1e-9
+
+/* Features that vary, and are explained by those before them, in the contexts that were played: what is left of
+ * their variance, step by step of a factorisation of G, which is in m.G and is overwritten. */
+static size_t count_collinear(const struct gbose__diagnosis *diagnosis, double *G)
+{
+    const struct sums *sums = sums_of(diagnosis);
+    const double *sum = sum_of(diagnosis);
+    size_t dim = diagnosis->dim, found = 0;
+
+    if (sums->count < 2 * (double)dim)
+        return 0;
+    for (size_t j = 0; j < dim; j++) {
+        double *row = gbose__dense_row(G, j), raw = gbose__dense_row(squares_of(diagnosis), j)[j], own;
+
+        for (size_t i = 0; i <= j; i++) {
+            const double *other = gbose__dense_row(G, i);
+
+            row[i] = gbose__dense_row(squares_of(diagnosis), j)[i] - sum[j] / sums->count * sum[i];
+            own = i == j ? row[j] : 0;
+            for (size_t k = 0; k < i; k++)
+                row[i] -= row[k] * other[k];
+            if (i < j)
+                row[i] = other[i] > 0 ? row[i] / other[i] : 0;
+        }
+        found += own > OWN_SHARE * raw && !(row[j] > OWN_SHARE * own);
+        row[j] = row[j] > OWN_SHARE * raw && row[j] > OWN_SHARE * own ? sqrt(row[j]) : 0;
+    }
+    return found;
 }
 
 int gbose__diagnosis_report(const struct gbose__diagnosis *diagnosis, const struct gbose__ridge *O,
@@ -409,6 +440,7 @@ int gbose__diagnosis_report(const struct gbose__diagnosis *diagnosis, const stru
     out->lone = ratio(sums->certain, sums->rounds);
     out->p_value = 1;
     compare(diagnosis, O, &m, out);
+    out->collinear = count_collinear(diagnosis, m.G);
     gbose__free(m.G);
     return GBOSE_OK;
 }

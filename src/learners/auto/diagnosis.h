@@ -11,10 +11,10 @@
  * with J = sum w X X', and mu = B^-1 sum w X (r - c). Let s_O^2 = mean of w (r - c - X'mu)^2 over the coins,
  * and s^2 = mean of the squared residuals of all rounds.
  *
- *     S = sum w X (r - c - X'theta) = B (mu - theta) + P theta      what the coins say against theta V =
- *     s_O^2 J + s^2 J A^-1 J                                    at least its covariance, if theta is right
- *     hausman = S'W^-1 S,   W = V + s_O^2 P                         P leaves out directions that no coin has
- *     shown
+ *     S = sum w X (r - c - X'theta) = B (mu - theta) + P theta      what the coins say against theta
+ *     V = H + s^2 J A^-1 J                                          at least its covariance, if theta is right
+ *     H = sum w^2 X X'(r - c - X'mu)^2                              mu being that of the time: a sandwich's filling
+ *     hausman = S'W^-1 S,   W = V + s_O^2 P                         P leaves out directions that no coin has shown
  *
  * If theta is right, hausman is a sum of squared normals with weights, the eigenvalues of M = V W^-1; its
  * tail Q is taken as that of a scaled chi-square with the same mean and variance (Satterthwaite): df =
@@ -28,7 +28,7 @@
  * stays below its level (docs/learners/gbose-auto.md).
  *
  * Effects (gbose_effect()) rest on the same regression without its prior: J^-1 (B mu), with the sandwich
- * J^-1 H J^-1, H = sum w^2 X X'(r - c - X'mu)^2, mu being that of the time.
+ * J^-1 H J^-1.
  *
  * The bias is D = B^-1 S, the difference of both estimates shrunk where coins have said nothing: sqrt(D'G D /
  * n); sqrt(trace(G B^-1 V B^-1) / n) is what noise makes of it. */
