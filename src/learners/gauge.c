@@ -267,16 +267,24 @@ static void move(const gbose *g, struct gbose__ridge *fit, double *state, const 
 #define FEATURE_DEVIATIONS 1.0
 #define DISTANCE_DEVIATIONS 0.0
 
+/* floor(), which is a call. */
+static inline int64_t floor_of(double x)
+{
+    int64_t whole = (int64_t)x;
+
+    return whole - (x < (double)whole);
+}
+
 /* The whole number that is nearest to mean + so many standard deviations. It is found from what the numbers are
  * beyond the whole part of their mean, so that numbers that are all larger by one make it larger by one. */
 static int64_t nearest(int64_t count, int64_t sum, int64_t squares, double deviations)
 {
-    double n = (double)count, whole = floor((double)sum / n), mean, variance;
-    int64_t base = (int64_t)whole;
+    double n = (double)count, mean, variance;
+    int64_t base = floor_of((double)sum / n);
 
     mean = (double)(sum - base * count) / n;
     variance = (double)(squares - 2 * base * sum + base * base * count) / n - mean * mean;
-    return base + (int64_t)floor(mean + deviations * sqrt(variance > 0 ? variance : 0) + 0.5);
+    return base + floor_of(mean + deviations * sqrt(variance > 0 ? variance : 0) + 0.5);
 }
 
 /* Find the exponent; 1 if it is another one now. */
