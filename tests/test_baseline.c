@@ -50,7 +50,7 @@ static void learn(const struct gbose__baseline *baseline, const struct play *p, 
     double features[GBOSE__MAX_FEATURES], scratch[STRIDE];
     struct gbose__baseline_lesson lesson = {&known, features, mu, rounds, p->played, p->score, p->reward};
 
-    gbose__baseline_features(baseline, features, &known);
+    gbose__baseline_features(baseline, features, &known, 0);
     gbose__baseline_learn(baseline, &lesson, scratch);
 }
 
@@ -73,7 +73,7 @@ static void features_are_scaled_by_what_came_before(void **state)
         double features[GBOSE__MAX_FEATURES];
         long double best = t ? p.best / sqrtl(square) : copysignl(1, p.best);
 
-        gbose__baseline_features(&baseline, features, &known);
+        gbose__baseline_features(&baseline, features, &known, 0);
         best = fminl(1.5L, fmaxl(-1.5L, best));
         assert_close(features[GBOSE__FEATURE_BEST], best, 1e-12);
         assert_close(features[GBOSE__FEATURE_ROOT], sqrtl(fabsl(best)), 1e-12);
@@ -108,7 +108,7 @@ static void the_right_tracker_leads(void **state)
         double features[GBOSE__MAX_FEATURES], bhat[STRIDE], effect = 0;
         struct gbose__prediction now;
 
-        gbose__baseline_features(&baseline, features, &known);
+        gbose__baseline_features(&baseline, features, &known, 0);
         now = gbose__baseline_predict(&baseline, features, mu, bhat);
         for (size_t i = 0; i < DIM; i++)
             effect += bhat[i] * mu[i];
@@ -145,7 +145,7 @@ static void the_reaction_is_the_slope_of_the_shift(void **state)
         }
         assert_non_null(strstr(gbose__baseline_leader(&baseline)->name, "best score"));
         known = (struct gbose__features){4, ROUNDS, p.round, NULL};
-        gbose__baseline_features(&baseline, features, &known);
+        gbose__baseline_features(&baseline, features, &known, 0);
         assert_near(gbose__baseline_reaction(&baseline, features, mu), -fmin(limits[k], 0.8), k ? 0 : 0.2);
         free(at);
     }

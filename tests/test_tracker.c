@@ -240,7 +240,7 @@ static void slopes_are_those_of_the_predictions(void **state)
                 for (size_t i = 0; i < DIM; i++)
                     value[side] -= bhat[i] * mu[i];
             }
-            gbose__trackers_along(&w.t, w.t.count, along, mu);
+            gbose__trackers_along(&w.t, 1, along, mu);
             baseline = gbose__tracker_baseline(v, features, along + (size_t)(v->bbar - w.t.rows) / STRIDE);
             assert_true(fabs(baseline - value[1]) <= 1e-12 * (1 + fabs(baseline)));
             features[GBOSE__FEATURE_BEST] = best;

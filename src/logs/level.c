@@ -39,7 +39,7 @@ double gbose__level_predict(const struct gbose__level *level, const double *mu, 
     struct gbose__features round = {.best = best, .clock = level->rounds};
     double features[GBOSE__MAX_FEATURES], shift;
 
-    gbose__baseline_features(&level->baseline, features, &round);
+    gbose__baseline_features(&level->baseline, features, &round, -1);
     shift = gbose__baseline_predict(&level->baseline, features, mu, level->scratch).shift;
     return gbose__level_within(level, shift + mean) - mean;
 }
@@ -51,7 +51,7 @@ void gbose__level_learn(struct gbose__level *level, const double *mu, double bes
     double features[GBOSE__MAX_FEATURES], score = gbose__dot(b, mu, level->stride);
     struct gbose__baseline_lesson lesson = {&round, features, mu, level->rounds, b, score, reward};
 
-    gbose__baseline_features(&level->baseline, features, &round);
+    gbose__baseline_features(&level->baseline, features, &round, level->rounds);
     gbose__baseline_learn(&level->baseline, &lesson, level->scratch);
     level->low = level->rounds > 0 ? fmin(level->low, reward) : reward;
     level->high = level->rounds > 0 ? fmax(level->high, reward) : reward;

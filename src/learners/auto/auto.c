@@ -20,20 +20,21 @@
  *    others drawn at about the same time have come in, and say more than what was known at the draw. The
  *    orthogonal one must not look back like that: what others say may depend on the coin. So each has its own
  *    residuals below. When rewards come at once, both are the same.
- * 4. Contest (contest.h). The full estimate chooses until the orthogonal one has predicted the coins better.
- * 5. Weights (scale.h). Orthogonal terms have weight w, as least squares would have it. Those of the full
+ * 4. Contest (contest.h). The full estimate chooses until the orthogonal one has predicted the coins better. Bold
+ *    claims of it are put to the test (doubt.h).
+ * 5. Weights (scale.h, users.h). Orthogonal terms have weight w, as least squares would have it. Those of the full
  *    regression have w^2: residuals that are large because v is not understood mislead it, where they are
  *    only noise to the other.
  * 6. Width (width.h, or certified.h with width=certified), and the coin's probability.
  *
  *   mu           g->fit[ORTHOGONAL].mu   gbose_coef(): B = lambda I + sum w X X', unbiased
- *                g->fit[FULL].mu         lambda I + sum w^2 x x'; not there with safe=1 or width=certified
+ *                g->fit[FULL].mu         lambda I + sum w^2 x x'; not there with width=certified
  *   H            g->fit[BOUND]           in its place with width=certified
  *   pi           round->pmf              on the pair
  *   X            note_rows.centred       b_a - bbar
  *   vhat         note.shift
  *
- * safe=1: the full estimate, and with it every round with one survivor, is never used.
+ * safe=1: the full estimate never chooses, but predicts rewards: vhat may be anything that is known before the draw.
  * width=certified: as safe=1, but all weights are 1, and the filter's width is a bound that is proved.
  *
  * All constants are in tuning.h. */
@@ -50,8 +51,10 @@
 #include "learners/auto/clip.h"
 #include "learners/auto/contest.h"
 #include "learners/auto/diagnosis.h"
+#include "learners/auto/doubt.h"
 #include "learners/auto/note.h"
 #include "learners/auto/scale.h"
+#include "learners/auto/users.h"
 #include "learners/auto/width.h"
 #include "learners/gauge.h"
 #include "learners/options.h"
@@ -64,6 +67,7 @@ enum { ORTHOGONAL, FULL, BOUND = FULL };
 struct own {
     const struct gbose__tuning *tuning;
     int has_full;                  /* is there a full estimate? */
+    int may_choose;                /* may it choose? */
     int certified;                 /* width=certified */
     double forget;                 /* of the regressions */
     struct gbose__certified bound; /* the assumptions of width=certified */
@@ -87,6 +91,7 @@ struct state {
     /* Of the residuals by the baseline in the ticket, for the orthogonal estimate, and of those by the
      * baseline at the time of learning, for the full one. */
     struct gbose__scale by_ticket, by_present;
+    struct gbose__users users;
 };
 enum { STATE_NUMBERS = sizeof(struct state) / sizeof(double) };
 
@@ -119,6 +124,15 @@ static const struct gbose__ridge *in_use(const gbose *g)
     return &g->fit[uses_full(g) ? FULL : ORTHOGONAL];
 }
 
+/* The estimate by which rewards are predicted: the one in use, but where the full one never chooses it serves
+ * for that alone, since it is made to fit the rewards. */
+static size_t predictor(const gbose *g)
+{
+    const struct own *own = g->own;
+
+    return uses_full(g) || (own->has_full && !own->may_choose) ? FULL : ORTHOGONAL;
+}
+
 static const double *scores_in_use(const gbose *g, const struct gbose__input *in)
 {
     return uses_full(g) ? in->other_score : in->score;
@@ -131,7 +145,8 @@ static int read_options(gbose *g, gbose_error *err)
     struct own *own = g->own;
 
     own->certified = gbose__learner_option(g, "width")->word == 1;
-    own->has_full = !own->certified && !gbose__learner_option(g, "safe")->integer;
+    own->has_full = !own->certified;
+    own->may_choose = own->has_full && !gbose__learner_option(g, "safe")->integer;
     own->forget = gbose__learner_option(g, "forget")->number;
     own->bound.noise = gbose__learner_option(g, "noise")->number;
     own->bound.range = gbose__learner_option(g, "range")->number;
@@ -152,7 +167,7 @@ static void begin(gbose *g, const struct gbose__tuning *tuning)
     own->tuning = tuning;
     view(g, g->state, tuning, &own->baseline, &own->diagnosis);
     gbose__baseline_init(&own->baseline);
-    state_of(g)->contest.full_chooses = own->has_full;
+    state_of(g)->contest.full_chooses = own->may_choose;
 }
 
 static int init(gbose *g, gbose_error *err)
@@ -219,12 +234,29 @@ static struct gbose__width width_now(const gbose *g)
     const struct state *state = state_of(g);
     const struct gbose__scale *scale = uses_full(g) ? &state->by_present : &state->by_ticket;
     double unit = gbose__scale_unit(scale, own->tuning);
-    enum gbose__chooser chooser = uses_full(g)    ? GBOSE__FULL
-                                  : own->has_full ? GBOSE__ORTHOGONAL
-                                                  : GBOSE__ALONE;
+    enum gbose__chooser chooser = uses_full(g)      ? GBOSE__FULL
+                                  : own->may_choose ? GBOSE__ORTHOGONAL
+                                                    : GBOSE__ALONE;
 
     return gbose__width_of(own->tuning, chooser, gbose__clip(unit, UNIT_MOST), state->rounds, state->weights,
                            g->dim);
+}
+
+/* One arm is left: it is played, but for a small chance of a rival where there is doubt. */
+static void play_lone(const gbose *g, const struct gbose__input *in, struct gbose__round *round, size_t best)
+{
+    const struct own *own = g->own;
+    const struct gbose__scale *scale = &state_of(g)->by_ticket;
+    struct gbose__doubt doubt = {&g->fit[ORTHOGONAL], sqrt(gbose__scale_recent(scale)),
+                                 gbose__scale_unit(scale, own->tuning)};
+    size_t rival;
+
+    round->pmf[best] = 1;
+    if (!uses_full(g) || !(gbose__baseline_gain(&own->baseline) > own->tuning->bold_gain) ||
+        !gbose__doubt_finds(&doubt, own->tuning, in, best, &rival, round->image))
+        return;
+    round->pmf[best] = own->tuning->highest_probability;
+    round->pmf[rival] = 1 - round->pmf[best];
 }
 
 static void decide(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
@@ -240,7 +272,7 @@ static void decide(const gbose *g, const struct gbose__input *in, struct gbose__
     else
         gbose__width_filter(&width, in_use(g), in, score, round, best);
     if (round->n_live == 1) {
-        round->pmf[best] = 1;
+        play_lone(g, in, round, best);
         return;
     }
     if (own->certified)
@@ -306,12 +338,12 @@ static void describe(const gbose *g, const struct gbose__input *in, const double
     const double most = GBOSE__CLIP_RESIDUAL;
     double centre_orthogonal = mean_of(pmf, in->score, in->n);
     double centre_full = mean_of(pmf, in->other_score, in->n);
+    int full = predictor(g) == FULL;
 
     note->probability = pmf[arm];
     note->weight = weight(g, &state_of(g)->by_ticket, 0);
-    note->score = gbose__clip(scores_in_use(g, in)[arm], most);
-    note->centre = gbose__clip(uses_full(g) ? centre_full : centre_orthogonal, most);
-    note->centre_orthogonal = gbose__clip(centre_orthogonal, GBOSE_MAX_INPUT);
+    note->score = gbose__clip((full ? in->other_score : in->score)[arm], most);
+    note->centre = gbose__clip(full ? centre_full : centre_orthogonal, most);
     note->effect_orthogonal = gbose__clip(in->score[arm] - centre_orthogonal, most);
     note->effect_full = gbose__clip(in->other_score[arm] - centre_full, most);
     note->spread = gbose__clip(spread_of(in->score, in->n), most);
@@ -322,7 +354,7 @@ static double certified_baseline(const gbose *g, const struct gbose__note *note)
 {
     const struct own *own = g->own;
 
-    return gbose__certified_baseline(&own->bound, note->shift + note->centre_orthogonal);
+    return gbose__certified_baseline(&own->bound, note->shift + note->believable_centre);
 }
 
 static void explain(const gbose *g, const struct gbose__input *in, const double *pmf, size_t arm,
@@ -336,11 +368,12 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
 
     round.offer = in->mean;
     round.best = gbose__clip(scores_in_use(g, in)[best], GBOSE__CLIP_RESIDUAL);
-    gbose__baseline_features(&own->baseline, features, &round);
+    gbose__baseline_features(&own->baseline, features, &round, -1);
     describe(g, in, pmf, arm, &note);
-    note.shift = gbose__baseline_predict(&own->baseline, features, in_use(g)->mu, to->centre).shift;
-    note.centre_orthogonal =
-        gbose__clip(believable_centre(g, note.shift, note.centre_orthogonal), GBOSE_MAX_INPUT);
+    note.shift = gbose__baseline_predict(&own->baseline, features, g->fit[predictor(g)].mu, to->centre).shift;
+    note.believable_centre = gbose__clip(believable_centre(g, note.shift, note.centre), GBOSE_MAX_INPUT);
+    if (!own->certified)
+        note.weight *= gbose__users_weight(&state_of(g)->users, own->tuning, note.shift);
     note.clock = round.clock;
     note.best = round.best;
 
@@ -373,7 +406,7 @@ struct full_term {
 static struct full_term look_back(const gbose *g, const double *features, double reward, double *x)
 {
     const struct own *own = g->own;
-    const double *mu = in_use(g)->mu, *played = own->played;
+    const double *mu = g->fit[predictor(g)].mu, *played = own->played;
     double *bhat = own->scratch;
     size_t stride = g->fit[ORTHOGONAL].stride;
     struct gbose__prediction now = gbose__baseline_predict(&own->baseline, features, mu, bhat);
@@ -409,7 +442,7 @@ static double orthogonal_response(const gbose *g, const struct gbose__note *note
     const struct own *own = g->own;
 
     return own->certified ? reward - certified_baseline(g, note)
-                          : reward - note->shift - note->centre_orthogonal;
+                          : reward - note->shift - note->believable_centre;
 }
 
 static void learn_diagnosis(const gbose *g, const struct gbose__note *note, double reward)
@@ -439,7 +472,7 @@ static void learn_coin(gbose *g, const struct gbose__note *note, double reward, 
     struct gbose__coin coin = {reward - note->shift - note->centre, note->effect_full,
                                note->effect_orthogonal, residual};
 
-    if (own->has_full)
+    if (own->may_choose)
         gbose__contest_learn(&state->contest, own->tuning, g->dim, gbose__scale_recent(&state->by_ticket),
                              &coin);
     else
@@ -469,12 +502,12 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     w = weight(g, own->has_full ? &state->by_present : &state->by_ticket, 1);
     known.best = note.best;
     known.clock = note.clock;
-    gbose__baseline_features(&own->baseline, features, &known);
+    gbose__baseline_features(&own->baseline, features, &known, state->rounds);
     if (own->has_full)
         term = look_back(g, features, reward, rows.best);
     gbose__baseline_learn(&own->baseline,
-                          &(struct gbose__baseline_lesson){&known, features, in_use(g)->mu, state->rounds,
-                                                           own->played, note.score, reward},
+                          &(struct gbose__baseline_lesson){&known, features, g->fit[predictor(g)].mu,
+                                                           state->rounds, own->played, note.score, reward},
                           own->scratch);
     learn_diagnosis(g, &note, reward);
 
@@ -484,13 +517,14 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
         learn_coin(g, &note, reward, residual);
     if (own->has_full && state->rounds > 0) /* the first round says what the level is, and no more */
         gbose__ridge_term(&g->fit[FULL], rows.best, w, w * believable(g, term.response));
-    if (own->has_full && note.spread > own->tuning->contest_absurd * reward_range(&state->rewards))
+    if (own->may_choose && note.spread > own->tuning->contest_absurd * reward_range(&state->rewards))
         gbose__contest_disqualify(&state->contest);
     gbose__ticket_apply(g, lesson, reward); /* what BOUND learns */
 
     state->weights = own->forget * state->weights + w;
     state->rounds++;
     gbose__rewards_learn(&state->rewards, own->tuning, reward);
+    gbose__users_learn(&state->users, own->tuning, note.shift, residual);
     gbose__scale_learn(&state->by_ticket, own->tuning, &state->rewards, residual);
     if (own->has_full)
         gbose__scale_learn(&state->by_present, own->tuning, &state->rewards, term.residual);
@@ -505,10 +539,10 @@ static int check(const gbose *g)
 
     return gbose__kernels->within(g->state, g->n_state, 1e300) && /* what is only padding, too */
            state->rounds >= 0 && state->weights >= 0 && state->contest.coins <= state->rounds &&
-           gbose__contest_is_sane(&state->contest, own->tuning, own->has_full) &&
+           gbose__contest_is_sane(&state->contest, own->tuning, own->may_choose) &&
            gbose__rewards_are_sane(&state->rewards) && gbose__scale_is_sane(&state->by_ticket) &&
            gbose__scale_is_sane(&state->by_present) && gbose__baseline_is_sane(&own->baseline) &&
-           gbose__diagnosis_is_sane(&own->diagnosis);
+           gbose__users_are_sane(&state->users) && gbose__diagnosis_is_sane(&own->diagnosis);
 }
 
 /* Baseline and contest stay those of the learner that goes on; the scales, by which evidence is weighed,
@@ -527,6 +561,7 @@ static void merge(gbose *into, const double *from, const double *common, double 
         state->by_ticket = theirs->by_ticket;
         state->by_present = theirs->by_present;
         state->rewards = theirs->rewards;
+        state->users = theirs->users;
     }
     state->weights += theirs->weights - (common ? remains * old->weights : 0);
     state->contest.coins += theirs->contest.coins - old->contest.coins;
@@ -564,7 +599,7 @@ static const double *coef_of(const gbose *g, const char *name)
 
     if (!strcmp(name, "orthogonal"))
         return gbose__learner_coef(g, ORTHOGONAL);
-    return own->has_full && !strcmp(name, "full") ? gbose__learner_coef(g, FULL) : NULL;
+    return own->may_choose && !strcmp(name, "full") ? gbose__learner_coef(g, FULL) : NULL;
 }
 
 /* Fewer coins than this for each feature are no ground for the orthogonal estimate to choose on. */
@@ -630,7 +665,9 @@ static double width_along(const gbose *g, const double *x)
 
 static const gbose_option options[] = {
     {"safe", GBOSE_INTEGER, 0, 1, NULL, "0",
-     "1: never use rounds with one survivor; the estimate that chooses is then unbiased whatever v does"},
+     "1: rounds with one survivor serve to predict rewards, but not to choose; the estimate that chooses is "
+     "then "
+     "unbiased whatever v does"},
     {"round", GBOSE_INTEGER, 0, GBOSE__MAX_ROUND, NULL, "0",
      "number of features of the round, which gbose_decide_in() takes: what may move the rewards of all arms"},
     {"baseline", GBOSE_WORD, 0, 0, "flexible|simple", "flexible",

@@ -1,6 +1,7 @@
 #include "learners/auto/baseline.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "core/kernels.h"
@@ -8,11 +9,19 @@
 #include "learners/auto/clip.h"
 
 enum { STATE_NUMBERS = sizeof(struct gbose__baseline_state) / sizeof(double) };
+enum { INDEX_NUMBERS = sizeof(struct gbose__index) / sizeof(double) };
+enum { TREE_NUMBERS = sizeof(struct gbose__tree) / sizeof(double) };
+
+/* What is known of users. */
+static size_t count_user_numbers(size_t dim)
+{
+    return gbose__offer_size(dim) + INDEX_NUMBERS + TREE_NUMBERS;
+}
 
 /* Those before the trackers. */
 static size_t count_numbers(size_t dim, size_t round, int flexible)
 {
-    return gbose__pad(STATE_NUMBERS + 2 * round + (flexible ? gbose__offer_size(dim) : 0));
+    return gbose__pad(STATE_NUMBERS + 2 * round + (flexible ? count_user_numbers(dim) : 0));
 }
 
 static size_t offer_of(int flexible)
@@ -32,6 +41,8 @@ void gbose__baseline_view(struct gbose__baseline *baseline, const struct gbose__
     baseline->mean = at + STATE_NUMBERS;
     baseline->variance = baseline->mean + round;
     gbose__offer_view(&baseline->offer, dim, baseline->variance + round);
+    baseline->index = (struct gbose__index *)(baseline->variance + round + gbose__offer_size(dim));
+    baseline->tree = (struct gbose__tree *)((double *)baseline->index + INDEX_NUMBERS);
     gbose__trackers_view(&baseline->trackers, tuning, dim, round, offer_of(flexible),
                          at + count_numbers(dim, round, flexible));
 }
@@ -50,8 +61,11 @@ void gbose__baseline_grow(const struct gbose__baseline *to, const struct gbose__
         memcpy(to->mean, from->mean, round * sizeof(double));
         memcpy(to->variance, from->variance, round * sizeof(double));
     }
-    if (from->trackers.offer)
+    if (from->trackers.offer) {
         gbose__offer_grow(&to->offer, &from->offer);
+        *to->index = *from->index;
+        *to->tree = *from->tree;
+    }
     to->state->leader = (double)gbose__trackers_place(&to->trackers, gbose__baseline_leader(from));
     gbose__trackers_grow(&to->trackers, &from->trackers);
 }
@@ -72,13 +86,56 @@ int gbose__baseline_is_sane(const struct gbose__baseline *baseline)
 
     for (size_t i = 0; i < round; i++)
         fine &= fabs(baseline->mean[i]) <= 2 * GBOSE_MAX_INPUT && baseline->variance[i] >= 0;
-    fine = fine && (!baseline->trackers.offer || gbose__offer_is_sane(&baseline->offer));
+    fine = fine && (!baseline->trackers.offer ||
+                    (gbose__offer_is_sane(&baseline->offer) && gbose__index_is_sane(baseline->index) &&
+                     gbose__tree_is_sane(baseline->tree)));
     return fine && gbose__trackers_are_sane(&baseline->trackers);
 }
 
 const struct gbose__tracker *gbose__baseline_leader(const struct gbose__baseline *baseline)
 {
     return &baseline->trackers.tracker[(size_t)baseline->state->leader];
+}
+
+/* ---- who learns ---- */
+
+/* How much trackers on users learn from a round. After a fair time they, which cost most, learn from a few rounds only as
+ * long as none of them leads. The flexible one, which is the largest, does so if another leads, and its slopes learn
+ * from a few rounds only if it leads itself. Which rounds depends on nothing that happens in them. */
+enum effort { RESTS, LEVEL_ONLY, LEARNS };
+struct efforts {
+    enum effort flexible, others;
+};
+
+static struct efforts efforts_of(const struct gbose__baseline *baseline, double rounds)
+{
+    const struct gbose__trackers *trackers = &baseline->trackers;
+    const struct gbose__tuning *tuning = trackers->tuning;
+    const struct gbose__tracker *leader = gbose__baseline_leader(baseline);
+    uint64_t number = (uint64_t)rounds;
+    struct efforts efforts = {LEARNS, LEARNS};
+
+    if (rounds < tuning->user_trial || number % tuning->user_rest == 0)
+        return efforts;
+    efforts.others = gbose__tracker_is_of_user(leader) ? LEARNS : RESTS;
+    efforts.flexible = RESTS;
+    if (leader == gbose__trackers_flexible(trackers))
+        efforts.flexible = number % tuning->flexible_lead_rest == 0 ? LEARNS : LEVEL_ONLY;
+    return efforts;
+}
+
+static enum effort effort_of(const struct gbose__baseline *baseline, const struct efforts *efforts,
+                             const struct gbose__tracker *tracker)
+{
+    if (!gbose__tracker_is_of_user(tracker))
+        return LEARNS;
+    return tracker == gbose__trackers_flexible(&baseline->trackers) ? efforts->flexible : efforts->others;
+}
+
+/* Do any trackers on users learn from a round? */
+static int users_learn(const struct gbose__baseline *baseline, double rounds)
+{
+    return baseline->trackers.offer && efforts_of(baseline, rounds).others != RESTS;
 }
 
 /* ---- features ---- */
@@ -91,8 +148,20 @@ static double scaled(double value, double mean_square, double most)
     return scale > 0 ? gbose__clip(value / scale, most) : 0;
 }
 
+/* Those of the user: of what is on offer, which begin with her coordinates, of her index, and her leaf. */
+static void user_features(const struct gbose__baseline *baseline, double *features, const double *mean)
+{
+    double *index = features + GBOSE__OFFER_FEATURES, *leaf = index + GBOSE__INDEX_FEATURES;
+    size_t count = (size_t)baseline->offer.state->count;
+
+    gbose__offer_features(&baseline->offer, features, mean);
+    gbose__index_features(baseline->index, index, features, count);
+    memset(leaf, 0, GBOSE__TREE_LEAVES * sizeof *leaf);
+    leaf[gbose__tree_leaf(baseline->tree, gbose__tree_code(features, count))] = 1;
+}
+
 void gbose__baseline_features(const struct gbose__baseline *baseline, double *features,
-                              const struct gbose__features *round)
+                              const struct gbose__features *round, double rounds)
 {
     const struct gbose__tuning *tuning = baseline->trackers.tuning;
     const double *mean = baseline->mean, *variance = baseline->variance, most = tuning->feature_limit;
@@ -103,9 +172,9 @@ void gbose__baseline_features(const struct gbose__baseline *baseline, double *fe
     for (size_t i = 0; i < baseline->trackers.round; i++)
         features[GBOSE__FEATURE_ROUND + i] =
             variance[i] > 0 ? scaled(round->round[i] - mean[i], variance[i], most) : 0;
-    if (baseline->trackers.offer)
-        gbose__offer_features(&baseline->offer, features + GBOSE__FEATURE_ROUND + baseline->trackers.round,
-                              round->offer);
+    if (gbose__tracker_is_of_user(gbose__baseline_leader(baseline)) ||
+        (rounds >= 0 && users_learn(baseline, rounds)))
+        user_features(baseline, features + GBOSE__FEATURE_ROUND + baseline->trackers.round, round->offer);
 }
 
 /* Update the sizes by which features are scaled: discounted, and at first those of all rounds. */
@@ -146,6 +215,19 @@ struct gbose__prediction gbose__baseline_predict(const struct gbose__baseline *b
     return prediction;
 }
 
+double gbose__baseline_gain(const struct gbose__baseline *baseline)
+{
+    double least = INFINITY;
+
+    for (size_t k = 0; k < baseline->trackers.count; k++) {
+        const struct gbose__tracker *tracker = &baseline->trackers.tracker[k];
+
+        if (gbose__tracker_is_of_time(tracker) && *tracker->loss < least)
+            least = *tracker->loss;
+    }
+    return least / *gbose__baseline_leader(baseline)->loss;
+}
+
 double gbose__baseline_reaction(const struct gbose__baseline *baseline, const double *features,
                                 const double *mu)
 {
@@ -166,59 +248,102 @@ static double rounds_to_settle(const struct gbose__baseline *baseline, const str
 
     if (tracker == gbose__trackers_flexible(&baseline->trackers))
         return tuning->flexible_settle;
+    if (baseline->trackers.offer && tracker == gbose__trackers_tree(&baseline->trackers))
+        return GBOSE__TREE_FIRST;
     return tuning->settle_rounds * (double)tracker->q;
 }
 
-/* How much of the flexible tracker, which costs most, learns this round: after a fair time its slopes
- * learn from a few rounds only, and if it does not lead, so does all of it. Which rounds depends on
- * nothing that happens in them. */
-enum effort { RESTS, LEVEL_ONLY, LEARNS };
-
-static enum effort flexible_effort(const struct gbose__baseline *baseline, double rounds)
-{
-    const struct gbose__trackers *trackers = &baseline->trackers;
-    const struct gbose__tuning *tuning = trackers->tuning;
-    int leads = gbose__baseline_leader(baseline) == gbose__trackers_flexible(trackers);
-
-    if (rounds < tuning->flexible_trial ||
-        fmod(rounds, leads ? tuning->flexible_lead_rest : tuning->flexible_rest) == 0)
-        return LEARNS;
-    return leads ? LEVEL_ONLY : RESTS;
-}
-
-/* Update trackers and their losses, then pick the leader. */
+/* Update trackers and their losses, then pick the leader. `along` is by gbose__trackers_along(). */
 static void learn_trackers(const struct gbose__baseline *baseline,
-                           const struct gbose__baseline_lesson *lesson, double *scratch)
+                           const struct gbose__baseline_lesson *lesson, const double *along, double *scratch)
 {
     const struct gbose__trackers *trackers = &baseline->trackers;
     const struct gbose__tuning *tuning = trackers->tuning;
-    const struct gbose__tracker *leader = gbose__baseline_leader(baseline), *best = NULL,
-                                *flexible = gbose__trackers_flexible(trackers);
-    enum effort effort = flexible_effort(baseline, lesson->rounds);
-    double rows[GBOSE__MAX_ALONG], *along = rows, memory = tuning->loss_memory;
-    size_t count = trackers->count - (flexible && effort == RESTS ? 1 : 0);
+    const struct gbose__tracker *leader = gbose__baseline_leader(baseline), *best = NULL;
+    struct efforts efforts = efforts_of(baseline, lesson->rounds);
+    double memory = tuning->loss_memory;
 
-    gbose__trackers_along(trackers, count, rows, lesson->mu);
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < trackers->count; k++) {
         const struct gbose__tracker *tracker = &trackers->tracker[k];
-        double shift = gbose__tracker_baseline(tracker, lesson->features, along);
-        double error = gbose__clip(lesson->reward - lesson->score - shift, GBOSE__CLIP_RESIDUAL);
+        enum effort effort = effort_of(baseline, &efforts, tracker);
+        double error;
 
+        if (effort == RESTS)
+            continue;
+        error =
+            lesson->reward - lesson->score -
+            gbose__tracker_baseline(tracker, lesson->features, along + gbose__tracker_row(trackers, tracker));
+        error = gbose__clip(error, GBOSE__CLIP_RESIDUAL);
         *tracker->loss = memory * *tracker->loss + (1 - memory) * error * error;
-        gbose__tracker_learn(tracker, lesson->features, lesson->reward, lesson->played,
-                             tracker != flexible || effort == LEARNS, scratch);
+        gbose__tracker_learn(tracker, lesson->features, lesson->reward, lesson->played, effort == LEARNS,
+                             scratch);
         if (lesson->rounds >= rounds_to_settle(baseline, tracker) && (!best || *tracker->loss < *best->loss))
             best = tracker;
-        along += 1 + tracker->q;
     }
     if (tuning->lead_factor * *best->loss < *leader->loss)
         baseline->state->leader = (double)(best - trackers->tracker);
 }
 
+/* A new tree: its tracker begins anew, with the leaves' means, and with shares of the leaves as its memory
+ * would have them. */
+static void restart_tree(const struct gbose__baseline *baseline)
+{
+    const struct gbose__tracker *tracker = gbose__trackers_tree(&baseline->trackers);
+    double share[GBOSE__TREE_LEAVES];
+
+    gbose__tree_shares(baseline->tree, share, tracker->level);
+    gbose__tracker_restart(tracker, share, baseline->tree->mean, tracker->tuning->tree_rounds);
+}
+
+/* What index and tree are to learn from a round. */
+struct user_lesson {
+    double slope[GBOSE__OFFER_COORDINATES]; /* of v, by the linear tracker */
+    double target; /* what is left of the reward beside the arm's effect and the level of the time */
+};
+
+static struct user_lesson user_lesson_of(const struct gbose__baseline *baseline,
+                                         const struct gbose__baseline_lesson *lesson, const double *along)
+{
+    const struct gbose__trackers *trackers = &baseline->trackers;
+    const struct gbose__tracker *linear = gbose__trackers_linear(trackers),
+                                *tree = gbose__trackers_tree(trackers);
+    const double *linear_along = along + gbose__tracker_row(trackers, linear) + 1;
+    struct user_lesson user;
+
+    for (size_t i = 0; i < linear->q; i++)
+        user.slope[i] = linear->slope_r[i] - linear_along[i];
+    user.target = lesson->reward - lesson->score -
+                  gbose__tracker_level(tree, along + gbose__tracker_row(trackers, tree));
+    return user;
+}
+
+static void learn_user(const struct gbose__baseline *baseline, const struct gbose__baseline_lesson *lesson,
+                       const struct user_lesson *user)
+{
+    const double *z = lesson->features + gbose__trackers_linear(&baseline->trackers)->first;
+    size_t count = (size_t)baseline->offer.state->count;
+
+    if (!count)
+        return;
+    gbose__index_learn(baseline->index, user->slope, z, count);
+    if (gbose__tree_learn(baseline->tree, gbose__tree_code(z, count), user->target))
+        restart_tree(baseline);
+}
+
 void gbose__baseline_learn(const struct gbose__baseline *baseline,
                            const struct gbose__baseline_lesson *lesson, double *scratch)
 {
-    learn_trackers(baseline, lesson, scratch);
+    const struct gbose__trackers *trackers = &baseline->trackers;
+    int users = users_learn(baseline, lesson->rounds);
+    double along[GBOSE__MAX_ALONG];
+    struct user_lesson user;
+
+    gbose__trackers_along(trackers, users, along, lesson->mu);
+    if (users)
+        user = user_lesson_of(baseline, lesson, along);
+    learn_trackers(baseline, lesson, along, scratch);
+    if (users)
+        learn_user(baseline, lesson, &user);
     update_scales(baseline, lesson->round, lesson->rounds);
     if (baseline->trackers.offer)
         gbose__offer_learn(&baseline->offer, lesson->round->offer);

@@ -2,7 +2,7 @@
  *
  * Trackers (tracker.h) predict the reward and the context of the arm played, rhat and bhat, from features
  * of the round: none (a level), the time, functions of the best estimated score m, the caller's own, or
- * those of what is on offer (offer.h), which only the flexible tracker has. The one with the least
+ * those of the user, by what is on offer (offer.h, index.h, tree.h). The one with the least
  * discounted error e = (r - rhat) - (b_a - bhat)'mu leads, and vhat = rhat - bhat'mu is the baseline.
  *
  * Where the leading tracker has found that v moves with m, by v' for each unit, v' is the reaction. */
@@ -22,6 +22,8 @@ struct gbose__baseline {
     struct gbose__baseline_state *state;
     double *mean, *variance; /* of each of the caller's features */
     struct gbose__offer offer;
+    struct gbose__index *index; /* these two not without trackers on users */
+    struct gbose__tree *tree;
     struct gbose__trackers trackers;
 };
 
@@ -30,7 +32,7 @@ struct gbose__features {
     double best;         /* m, by the estimate in use */
     double clock;        /* rewards learned before the arm was drawn */
     const double *round; /* the caller's features; may be NULL when there are none */
-    const double *offer; /* the mean context on offer; not used without the flexible tracker */
+    const double *offer; /* the mean context on offer; not used without trackers on users */
 };
 
 /* What the leading tracker predicts, clipped to what rewards and contexts can be. */
@@ -40,7 +42,7 @@ struct gbose__prediction {
     double shift;  /* vhat = rhat - bhat'mu */
 };
 
-/* flexible: with the flexible tracker? */
+/* flexible: with trackers on users? */
 size_t gbose__baseline_size(size_t dim, size_t round, int flexible);
 
 /* A view of gbose__baseline_size() numbers, which are zero before gbose__baseline_init(). */
@@ -55,13 +57,17 @@ int gbose__baseline_is_sane(const struct gbose__baseline *baseline);
 
 const struct gbose__tracker *gbose__baseline_leader(const struct gbose__baseline *baseline);
 
-/* The features of a round, scaled, GBOSE__MAX_FEATURES at most. */
+/* The features of a round, scaled, GBOSE__MAX_FEATURES at most: all that the leader needs, and what those need
+ * that learn from the round, which is learned after so many others; `rounds` is negative if it is not learned. */
 void gbose__baseline_features(const struct gbose__baseline *baseline, double *features,
-                              const struct gbose__features *round);
+                              const struct gbose__features *round, double rounds);
 
 /* What the leader predicts; bhat is written, a padded row. mu is that of the estimate in use. */
 struct gbose__prediction gbose__baseline_predict(const struct gbose__baseline *baseline,
                                                  const double *features, const double *mu, double *bhat);
+
+/* How many times larger the discounted squared error is by the best tracker that knows only the time. */
+double gbose__baseline_gain(const struct gbose__baseline *baseline);
 
 /* v', by the leader. */
 double gbose__baseline_reaction(const struct gbose__baseline *baseline, const double *features,

@@ -41,7 +41,7 @@ int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shap
     gbose__get_doubles(&from, (double *)&note, NUMBERS);
     fine = note.probability > 0 && note.probability <= 1 && note.weight >= 0 &&
            note.weight <= GBOSE__NOTE_MAX_WEIGHT;
-    fine &= fabs(note.shift) <= GBOSE_MAX_INPUT && fabs(note.centre_orthogonal) <= GBOSE_MAX_INPUT;
+    fine &= fabs(note.shift) <= GBOSE_MAX_INPUT && fabs(note.believable_centre) <= GBOSE_MAX_INPUT;
     fine &= note.clock >= 0 && note.clock <= 1e18;
     fine &= fabs(note.score) <= most && fabs(note.centre) <= most && fabs(note.effect_orthogonal) <= most &&
             fabs(note.effect_full) <= most && fabs(note.best) <= most && note.spread >= 0 &&

@@ -12,9 +12,9 @@ struct gbose__note {
     double probability;       /* of the arm; 1: no coin, and X = 0 */
     double weight;            /* of the orthogonal regression's term */
     double shift;             /* vhat */
-    double score;             /* of the arm, by the estimate in use */
-    double centre;            /* bbar'mu, by the estimate in use */
-    double centre_orthogonal; /* bbar'mu, by the orthogonal estimate */
+    double score;             /* of the arm, by the estimate that predicts rewards */
+    double centre;            /* bbar'mu, by the same */
+    double believable_centre; /* the same, so that vhat + bbar'mu is within reach of the rewards there were */
     double effect_orthogonal; /* X'mu, by the orthogonal estimate */
     double effect_full;       /* X'mu, by the full estimate */
     double clock;             /* rewards learned here before the arm was drawn */

@@ -112,7 +112,7 @@ void gbose__scale_learn(struct gbose__scale *scale, const struct gbose__tuning *
     now = reliable(scale, tuning, rewards);
     if (now > 0 && (!(scale->known > 0) || now < scale->least)) {
         scale->least = now;
-        if (!(scale->known > 0))
+        if (!(scale->known > 0) || rewards->count <= tuning->start_rounds)
             scale->start = now;
         scale->known = 1;
     }

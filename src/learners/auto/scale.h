@@ -40,7 +40,7 @@ struct gbose__scale {
     double counts[GBOSE__WINDOWS];
     double least; /* s_min^2; the mean of all so far until `known` */
     double known; /* 1: there were enough residuals */
-    double start; /* s_min^2 when it was first known */
+    double start; /* s_min^2 at the end of the start */
 };
 
 void gbose__rewards_learn(struct gbose__rewards *rewards, const struct gbose__tuning *tuning, double reward);

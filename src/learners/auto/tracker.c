@@ -7,11 +7,11 @@
 #include "core/ridge.h"
 #include "gbose.h"
 
-enum { LEVEL, TREND, BEST, ROUND, ROUND_BEST, FLEXIBLE };
+enum { LEVEL, TREND, BEST, ROUND, ROUND_BEST, LINEAR, INDEX, TREE, FLEXIBLE };
 
 /* The trackers there are: their names, features and memories (a share of the evidence that is left after a
  * round), all chosen on repetitions of seed 101. Those with the caller's features are left out without
- * such features, and so is the flexible one where it is not wanted. */
+ * such features, and so are the last four, those on the user, where they are not wanted. */
 static const struct kind {
     const char *name;
     int features;
@@ -27,24 +27,51 @@ static const struct kind {
     {"round features", ROUND, 1, 1},
     {"round features", ROUND, 0.99, 0.99},
     {"round features and best score", ROUND_BEST, 0.998, 0.998},
+    {"linear", LINEAR, 1, 0.96},
+    {"index", INDEX, 0.998, 0.96},
+    {"tree", TREE, 1, 0.96},
     {"flexible", FLEXIBLE, 1, 0.96},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static int is_wanted(size_t k, size_t round, size_t offer)
 {
-    if (kinds[k].features == FLEXIBLE)
+    if (kinds[k].features >= LINEAR)
         return offer > 0;
     return kinds[k].features < ROUND || round > 0;
 }
 
-static size_t count_features(size_t k, size_t round, size_t offer)
-{
-    static const size_t scores[] = {
-        [LEVEL] = 0, [TREND] = 1, [BEST] = 2, [ROUND] = 0, [ROUND_BEST] = 1, [FLEXIBLE] = 0};
+/* How many features it has, and how many of the caller's beside them. */
+static const struct {
+    size_t own, round;
+} shapes[] = {[LEVEL] = {0, 0},
+              [TREND] = {1, 0},
+              [BEST] = {2, 0},
+              [ROUND] = {0, 1},
+              [ROUND_BEST] = {1, 1},
+              [LINEAR] = {GBOSE__OFFER_COORDINATES, 0},
+              [INDEX] = {GBOSE__INDEX_FEATURES, 0},
+              [TREE] = {GBOSE__TREE_LEAVES, 0},
+              [FLEXIBLE] = {GBOSE__OFFER_FEATURES, 1}};
 
-    return scores[kinds[k].features] + (kinds[k].features >= ROUND ? round : 0) +
-           (kinds[k].features == FLEXIBLE ? offer : 0);
+static size_t count_features(size_t k, size_t round)
+{
+    return shapes[kinds[k].features].own + shapes[kinds[k].features].round * round;
+}
+
+/* Where its features begin among all. */
+static size_t first_feature(size_t k, size_t round)
+{
+    switch (kinds[k].features) {
+    case INDEX:
+        return GBOSE__FEATURE_ROUND + round + GBOSE__OFFER_FEATURES;
+    case TREE:
+        return GBOSE__FEATURE_ROUND + round + GBOSE__OFFER_FEATURES + GBOSE__INDEX_FEATURES;
+    case LINEAR:
+        return GBOSE__FEATURE_ROUND + round;
+    default:
+        return GBOSE__FEATURE_ROUND;
+    }
 }
 
 /* The features of a tracker, less their means. */
@@ -69,8 +96,11 @@ static void centred(double *x, const struct gbose__tracker *tracker, const doubl
             x[i] = own[i - GBOSE__OFFER_FEATURES] - tracker->xbar[i];
         return;
     case ROUND:
+    case LINEAR:
+    case INDEX:
+    case TREE:
         for (size_t i = 0; i < tracker->q; i++)
-            x[i] = own[i] - tracker->xbar[i];
+            x[i] = features[tracker->first + i] - tracker->xbar[i];
         return;
     default:
         x[0] = features[GBOSE__FEATURE_BEST] - tracker->xbar[0];
@@ -93,8 +123,8 @@ static void count(size_t round, size_t offer, size_t *numbers, size_t *rows)
     *numbers = *rows = 0;
     for (size_t k = 0; k < KINDS; k++)
         if (is_wanted(k, round, offer)) {
-            *numbers += numbers_of(count_features(k, round, offer));
-            *rows += 1 + count_features(k, round, offer);
+            *numbers += numbers_of(count_features(k, round));
+            *rows += 1 + count_features(k, round);
         }
 }
 
@@ -150,7 +180,8 @@ void gbose__trackers_view(struct gbose__trackers *trackers, const struct gbose__
         if (!is_wanted(k, round, offer))
             continue;
         tracker->tuning = tuning;
-        place(tracker, &kinds[k], count_features(k, round, offer), gbose__pad(dim), at, row);
+        place(tracker, &kinds[k], count_features(k, round), gbose__pad(dim), at, row);
+        tracker->first = first_feature(k, round);
         at += numbers_of(tracker->q);
         row += (1 + tracker->q) * tracker->stride;
         trackers->count++;
@@ -160,6 +191,27 @@ void gbose__trackers_view(struct gbose__trackers *trackers, const struct gbose__
 const struct gbose__tracker *gbose__trackers_flexible(const struct gbose__trackers *trackers)
 {
     return trackers->offer ? &trackers->tracker[trackers->count - 1] : NULL;
+}
+
+/* The last four are always the same. */
+const struct gbose__tracker *gbose__trackers_linear(const struct gbose__trackers *trackers)
+{
+    return &trackers->tracker[trackers->count - 4];
+}
+
+const struct gbose__tracker *gbose__trackers_tree(const struct gbose__trackers *trackers)
+{
+    return &trackers->tracker[trackers->count - 2];
+}
+
+int gbose__tracker_is_of_time(const struct gbose__tracker *tracker)
+{
+    return tracker->features == LEVEL || tracker->features == TREND;
+}
+
+int gbose__tracker_is_of_user(const struct gbose__tracker *tracker)
+{
+    return tracker->features >= LINEAR;
 }
 
 size_t gbose__trackers_place(const struct gbose__trackers *trackers, const struct gbose__tracker *tracker)
@@ -276,14 +328,18 @@ double gbose__tracker_predict(const struct gbose__tracker *tracker, const double
     return rhat;
 }
 
-void gbose__trackers_along(const struct gbose__trackers *trackers, size_t count, double *along,
-                           const double *mu)
+void gbose__trackers_along(const struct gbose__trackers *trackers, int users, double *along, const double *mu)
 {
     size_t stride = gbose__pad(trackers->dim), rows = trackers->n_rows;
 
-    if (count < trackers->count)
-        rows = (size_t)(trackers->tracker[count].bbar - trackers->rows) / stride;
+    if (trackers->offer && !users)
+        rows = gbose__tracker_row(trackers, gbose__trackers_linear(trackers));
     gbose__kernels->dots(along, trackers->rows, mu, rows, stride);
+}
+
+size_t gbose__tracker_row(const struct gbose__trackers *trackers, const struct gbose__tracker *tracker)
+{
+    return (size_t)(tracker->bbar - trackers->rows) / tracker->stride;
 }
 
 double gbose__tracker_baseline(const struct gbose__tracker *tracker, const double *features,
@@ -295,6 +351,15 @@ double gbose__tracker_baseline(const struct gbose__tracker *tracker, const doubl
     for (size_t i = 0; i < tracker->q; i++)
         baseline += x[i] * (tracker->slope_r[i] - along[1 + i]);
     return baseline;
+}
+
+double gbose__tracker_level(const struct gbose__tracker *tracker, const double *along)
+{
+    double level = *tracker->rbar - along[0];
+
+    for (size_t i = 0; i < tracker->q; i++)
+        level -= tracker->xbar[i] * (tracker->slope_r[i] - along[1 + i]);
+    return level;
 }
 
 /* The features of a tracker that are functions of the best score come first; `slope` is how fast they move
@@ -423,6 +488,21 @@ static void learn_slopes(const struct gbose__tracker *tracker, const double *fea
     }
     for (size_t i = 0; i < tracker->q && tracker->prior[(size_t)*tracker->turn] <= worn; i++)
         put_back(tracker, gain);
+}
+
+void gbose__tracker_restart(const struct gbose__tracker *tracker, const double *xbar, const double *slope,
+                            double rounds)
+{
+    double precision = tracker->tuning->slope_prior + rounds;
+
+    memset(tracker->root, 0, gbose__triangle(tracker->q) * sizeof(double));
+    memset(tracker->slope_b, 0, tracker->q * tracker->stride * sizeof(double));
+    for (size_t i = 0; i < tracker->q; i++) {
+        tracker->xbar[i] = xbar[i];
+        tracker->prior[i] = tracker->tuning->slope_prior;
+        tracker->slope_r[i] = slope[i];
+        root_row(tracker, i)[i] = 1 / sqrt(precision);
+    }
 }
 
 void gbose__tracker_learn(const struct gbose__tracker *tracker, const double *features, double reward,

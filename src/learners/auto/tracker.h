@@ -8,8 +8,11 @@
  *     slope = C^-1 sum forget^k (x - xbar)(target - its mean)
  *     rhat  = rbar + (x - xbar)'slope_r,      bhat likewise
  *
- * One tracker has two memories: its slopes forget nothing, and its means forget fast. So a function of who
+ * These have two memories: slopes forget little or nothing, and means forget fast. So a function of who
  * is asked, which is learned slowly, and a level that moves with time add up.
+ *
+ * Four have features of the user (offer.h): her coordinates, functions of her index (index.h), which leaf of a
+ * tree she is in (tree.h), and all functions of offer.h, which is the flexible one.
  *
  * The intercept has no prior, so a level of any size is learned at once. P is a prior on the slopes,
  * tuning->slope_prior in every entry. Forgetting wears its entries too; one that has worn to prior_worn of
@@ -23,19 +26,21 @@
 
 #include <stddef.h>
 
+#include "learners/auto/index.h"
 #include "learners/auto/offer.h"
+#include "learners/auto/tree.h"
 #include "learners/auto/tuning.h"
 
 /* The features there are, each at most tuning->feature_limit in magnitude but for the time: the best of
  * the arms' estimated scores, and the root of its magnitude; the time, of any origin; then the caller's
- * own, and those of what is on offer (offer.h). */
+ * own, those of what is on offer (offer.h), of the index (index.h), and a 0 or 1 for each leaf (tree.h). */
 enum { GBOSE__FEATURE_BEST, GBOSE__FEATURE_ROOT, GBOSE__FEATURE_TIME, GBOSE__FEATURE_ROUND };
-#define GBOSE__MAX_TRACKERS 11
+#define GBOSE__USER_FEATURES (GBOSE__OFFER_FEATURES + GBOSE__INDEX_FEATURES + GBOSE__TREE_LEAVES)
+#define GBOSE__MAX_TRACKERS 14
 #define GBOSE__MAX_ROUND 64
-#define GBOSE__MAX_FEATURES (GBOSE__FEATURE_ROUND + GBOSE__MAX_ROUND + GBOSE__OFFER_FEATURES)
-#define GBOSE__MAX_ALONG                                                                                     \
-    (17 + 4 * GBOSE__MAX_ROUND +                                                                             \
-     GBOSE__OFFER_FEATURES) /* a number for each tracker and each of its features */
+#define GBOSE__MAX_FEATURES (GBOSE__FEATURE_ROUND + GBOSE__MAX_ROUND + GBOSE__USER_FEATURES)
+/* A number for each tracker and each of its features. */
+#define GBOSE__MAX_ALONG (20 + 4 * GBOSE__MAX_ROUND + GBOSE__OFFER_COORDINATES + GBOSE__USER_FEATURES)
 
 /* A tracker: its numbers, and their names. */
 struct gbose__tracker {
@@ -45,6 +50,7 @@ struct gbose__tracker {
     const char *name; /* static memory */
     double forget;    /* of the slopes */
     double level;     /* of the means */
+    size_t first;     /* where its features begin among all, if they are in one piece */
     size_t q;         /* features */
     size_t stride;    /* of a row: dim, padded */
     double *loss;     /* belongs to the caller: how well it has done */
@@ -64,7 +70,7 @@ struct gbose__trackers {
     size_t dim;   /* of a context */
     size_t round; /* number of the caller's features */
     size_t
-        offer; /* number of features of what is on offer: GBOSE__OFFER_FEATURES, or 0 without the flexible tracker */
+        offer; /* number of features of what is on offer: GBOSE__OFFER_FEATURES, or 0 without trackers on users */
     double *at;   /* the numbers */
     double *rows; /* those of all trackers' contexts, one after the other, at the end of the numbers */
     size_t n_rows;
@@ -92,10 +98,21 @@ size_t gbose__trackers_place(const struct gbose__trackers *trackers, const struc
 /* The flexible tracker, which is the last, or NULL if there is none. */
 const struct gbose__tracker *gbose__trackers_flexible(const struct gbose__trackers *trackers);
 
-/* mu' times the bbar and slopes of the first `count` trackers, one tracker after the other: 1 + q numbers
- * each. mu is padded. */
-void gbose__trackers_along(const struct gbose__trackers *trackers, size_t count, double *along,
+/* Those on the user's coordinates and on the leaves of a tree, of which there must be some. */
+const struct gbose__tracker *gbose__trackers_linear(const struct gbose__trackers *trackers);
+const struct gbose__tracker *gbose__trackers_tree(const struct gbose__trackers *trackers);
+
+/* Does it know nothing but the time? */
+int gbose__tracker_is_of_time(const struct gbose__tracker *tracker);
+
+/* Does it have features of the user? */
+int gbose__tracker_is_of_user(const struct gbose__tracker *tracker);
+
+/* mu' times the bbar and slopes of all trackers, but for those on users without `users`: 1 + q numbers each, the
+ * first of which is number gbose__tracker_row(). mu is padded. */
+void gbose__trackers_along(const struct gbose__trackers *trackers, int users, double *along,
                            const double *mu);
+size_t gbose__tracker_row(const struct gbose__trackers *trackers, const struct gbose__tracker *tracker);
 
 /* rhat - bhat'mu; `along` is where the tracker's numbers begin in what gbose__trackers_along() wrote. */
 double gbose__tracker_baseline(const struct gbose__tracker *tracker, const double *features,
@@ -107,6 +124,14 @@ double gbose__tracker_slope(const struct gbose__tracker *tracker, const double *
 
 /* Its squared standard error, in units of the variance of the residuals. */
 double gbose__tracker_slope_error(const struct gbose__tracker *tracker, const double *features);
+
+/* The same where all features are zero. */
+double gbose__tracker_level(const struct gbose__tracker *tracker, const double *along);
+
+/* Begin anew with other features, of which means are known, and slopes of the reward that are worth so many
+ * rounds each. */
+void gbose__tracker_restart(const struct gbose__tracker *tracker, const double *xbar, const double *slope,
+                            double rounds);
 
 /* Learn a round; b and the scratch are padded rows. Without slopes, which cost most, only the means learn
  * it. */

@@ -43,10 +43,16 @@ struct gbose__tuning {
     double lead_factor;
     double settle_rounds; /* for each feature, before a tracker may lead */
 
-    /* The flexible tracker may lead after flexible_settle rounds. After flexible_trial rounds, to save
-     * time, its slopes learn from one round in flexible_lead_rest if it leads, and all of it learns from
-     * one round in flexible_rest if it does not. */
-    double flexible_settle, flexible_trial, flexible_lead_rest, flexible_rest;
+    double flexible_settle; /* rounds before the flexible tracker may lead */
+    /* After user_trial rounds, to save time, trackers on users learn from one round in user_rest if none of them
+     * leads. So does the flexible one if another leads; if it leads, its slopes learn from one in
+     * flexible_lead_rest. */
+    double user_trial;
+    unsigned user_rest, flexible_lead_rest;
+
+    /* Rounds that the means of a new tree's leaves are worth to its tracker: they are of other rounds than
+     * the contexts that go with them, so others soon count more. */
+    double tree_rounds;
 
     double reaction_errors; /* standard errors that the slope of v on m must have, to be acted on */
     double
@@ -68,10 +74,20 @@ struct gbose__tuning {
      * about a third of the number of normal residuals, and the number of clicks. */
     double enough_residuals;
     double worth_ratio; /* start / s_min^2 from which on the worth of a round is all of that ratio */
+    double
+        start_rounds; /* the start lasts so many rounds: until then residuals are large because mu is unknown */
     double worth_limit; /* most of the worth, so that numbers stay within bounds where there is no noise */
     double
         surprise_limit; /* the full estimate's response is at most this many s away from what was expected: a jump of v
                             * counts, but does not rule */
+
+    /* ---- who is understood (users.h) ---- */
+
+    double user_memory;  /* of squared residuals */
+    double user_prior;   /* rounds of the usual size of residuals that each class begins with */
+    double user_limit;   /* most of the weight, and one over the least */
+    double user_rounds;  /* before it begins */
+    double shift_memory; /* of mean and variance of vhat */
 
     /* ---- the width (width.h); u is h^2 (sum of weights) / dim ---- */
 
@@ -90,6 +106,13 @@ struct gbose__tuning {
      * range beyond either end. It is still known before the draw, and a wild estimate cannot feed on
      * itself. */
     double baseline_room;
+
+    /* ---- bold claims (doubt.h) ---- */
+
+    double
+        bold_gain; /* the mean square of residuals by the time alone, over the leader's, from which on there is doubt */
+    double bold_claim; /* a lead of so many s is bold */
+    double confirmed;  /* widths of the orthogonal estimate by which it must see that lead, too */
 
     /* ---- the contest of the two estimates (contest.h); evidence is half a difference of squared errors,
      * in units of the residual variance ---- */
@@ -130,9 +153,10 @@ static const struct gbose__tuning gbose__tuning_default = {
     .lead_factor = 1.05,
     .settle_rounds = 5,
     .flexible_settle = 40,
-    .flexible_trial = 500,
+    .user_trial = 500,
+    .user_rest = 16,
     .flexible_lead_rest = 4,
-    .flexible_rest = 8,
+    .tree_rounds = 8,
     .reaction_errors = 2.5,
     .reaction_limit = 2,
 
@@ -143,7 +167,13 @@ static const struct gbose__tuning gbose__tuning_default = {
     .ties_memory = 0.99,
     .rare_ties = 0.1,
     .enough_residuals = 15,
-    .worth_ratio = 200,
+    .worth_ratio = 20,
+    .start_rounds = 50,
+    .user_memory = 0.998,
+    .user_prior = 10,
+    .user_limit = 50,
+    .user_rounds = 50,
+    .shift_memory = 0.98,
     .worth_limit = 1e8,
     .surprise_limit = 4,
 
@@ -158,6 +188,10 @@ static const struct gbose__tuning gbose__tuning_default = {
     .fixed_slope = 0,
     .highest_probability = 0.95,
     .baseline_room = 1,
+
+    .bold_gain = 1.5,
+    .bold_claim = 4,
+    .confirmed = 1,
 
     .contest_coins = 2,
     .contest_share = 0.5,

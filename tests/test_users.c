@@ -1,0 +1,248 @@
+/* What gbose-auto finds out about users: the tree and the index that its trackers learn from, who is understood, and
+ * when the full estimate is doubted. */
+#include "support/check.h"
+#include "support/random.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/ridge.h"
+#include "learners/auto/doubt.h"
+#include "learners/auto/index.h"
+#include "learners/auto/tree.h"
+#include "learners/auto/users.h"
+
+enum { Z = GBOSE__OFFER_COORDINATES };
+
+static void draw(double *z, size_t count, struct random *r)
+{
+    for (size_t i = 0; i < Z; i++)
+        z[i] = i < count ? random_normal(r) : 0;
+}
+
+/* Two steps, of which the second is on one side of the first only. */
+static double steps(const double *z)
+{
+    return z[2] > 0.3 ? 5 : z[0] > -0.5 ? -1 : 2;
+}
+
+static void a_tree_finds_steps(void **state)
+{
+    enum { ROUNDS = 700, TRIALS = 500 };
+    struct random r = {41};
+    struct gbose__tree tree = {0};
+    double z[Z], error = 0;
+    int grown = 0;
+
+    (void)state;
+    for (int t = 0; t < ROUNDS; t++) {
+        draw(z, 4, &r);
+        grown += gbose__tree_learn(&tree, gbose__tree_code(z, 4), steps(z) + 0.3 * random_normal(&r));
+        assert_true(gbose__tree_is_sane(&tree));
+    }
+    assert_int_equal(grown, 3); /* after 128, 256 and 512 rounds */
+    assert_true(tree.leaves >= 3 && tree.leaves <= GBOSE__TREE_LEAVES);
+    for (int t = 0; t < TRIALS; t++) {
+        double off;
+
+        draw(z, 4, &r);
+        off = tree.mean[gbose__tree_leaf(&tree, gbose__tree_code(z, 4))] - steps(z);
+        error += off * off / TRIALS;
+    }
+    assert_that(error < 0.25, "mean squared error %g of a variance of 7", error); /* a bin is 1/128 of all */
+}
+
+/* The sum of squares about the mean of targets with a coordinate on one side of a cut. */
+static double about_mean(double (*z)[Z], const double *target, size_t n, size_t k, double cut, int above)
+{
+    double count = 0, mean = 0, sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if ((z[i][k] >= cut) == above) {
+            count++;
+            mean += target[i];
+        }
+    mean /= count > 0 ? count : 1;
+    for (size_t i = 0; i < n; i++)
+        if ((z[i][k] >= cut) == above)
+            sum += (target[i] - mean) * (target[i] - mean);
+    return count >= 5 ? sum : INFINITY;
+}
+
+/* Cuts between bins, by the definition of bins: z / sqrt(z^2 + 2) = 2 bin / 128 - 1. */
+static double cut_of(size_t bin)
+{
+    double t = 2.0 * (double)bin / GBOSE__TREE_BINS - 1;
+
+    return t * sqrt(2 / (1 - t * t));
+}
+
+static void the_first_split_is_the_best_one(void **state)
+{
+    static double z[GBOSE__TREE_FIRST][Z], target[GBOSE__TREE_FIRST];
+    struct random r = {43};
+
+    (void)state;
+    for (int trial = 0; trial < 20; trial++) {
+        struct gbose__tree tree = {0};
+        double least = INFINITY;
+
+        for (size_t i = 0; i < GBOSE__TREE_FIRST; i++) {
+            draw(z[i], Z, &r);
+            target[i] = 3 * (z[i][trial % Z] > 0.2) + sin(z[i][1]) + 0.5 * random_normal(&r);
+            gbose__tree_learn(&tree, gbose__tree_code(z[i], Z), target[i]);
+        }
+        assert_true(tree.leaves > 1);
+        for (size_t k = 0; k < Z; k++)
+            for (size_t bin = 1; bin < GBOSE__TREE_BINS; bin++)
+                least = fmin(least, about_mean(z, target, GBOSE__TREE_FIRST, k, cut_of(bin), 0) +
+                                        about_mean(z, target, GBOSE__TREE_FIRST, k, cut_of(bin), 1));
+        assert_close(about_mean(z, target, GBOSE__TREE_FIRST, (size_t)tree.coordinate[0],
+                                cut_of((size_t)tree.bin[0]), 0) +
+                         about_mean(z, target, GBOSE__TREE_FIRST, (size_t)tree.coordinate[0],
+                                    cut_of((size_t)tree.bin[0]), 1),
+                     least, 1e-9);
+    }
+}
+
+static void noise_grows_few_leaves(void **state)
+{
+    struct random r = {47};
+    double leaves = 0, z[Z];
+
+    (void)state;
+    for (int trial = 0; trial < 20; trial++) {
+        struct gbose__tree tree = {0};
+
+        for (size_t i = 0; i < GBOSE__TREE_RING; i++) {
+            draw(z, Z, &r);
+            gbose__tree_learn(&tree, gbose__tree_code(z, Z), random_normal(&r));
+        }
+        leaves += tree.leaves / 20;
+    }
+    assert_that(leaves < 8, "%g leaves on average, where one would do", leaves);
+}
+
+static void shares_of_leaves_are_those_of_the_memory(void **state)
+{
+    const double memory = 0.9;
+    struct random r = {53};
+    struct gbose__tree tree = {0};
+    double z[Z], share[GBOSE__TREE_LEAVES], expected[GBOSE__TREE_LEAVES] = {0}, code[600];
+
+    (void)state;
+    for (int t = 0; t < 600; t++) {
+        draw(z, 3, &r);
+        code[t] = gbose__tree_code(z, 3);
+        gbose__tree_learn(&tree, code[t], steps(z));
+    }
+    for (int t = 0; t < 600; t++) /* the tree is the last one by now */
+        for (size_t i = 0; i < GBOSE__TREE_LEAVES; i++)
+            expected[i] += (1 - memory) * ((gbose__tree_leaf(&tree, code[t]) == i) - expected[i]);
+    gbose__tree_shares(&tree, share, memory);
+    for (size_t i = 0; i < GBOSE__TREE_LEAVES; i++)
+        assert_near(share[i], expected[i], 1e-4);
+}
+
+/* With the right weights, a spend is one of the features, and a parabola a sum of them. */
+static void the_index_is_scaled(void **state)
+{
+    static const double slope[Z] = {4, -1, 2};
+    struct random r = {59};
+    struct gbose__index index = {0};
+    double z[Z], features[GBOSE__INDEX_FEATURES], mean = 0, square = 0, s;
+
+    (void)state;
+    for (int t = 0; t < 4000; t++) {
+        draw(z, 3, &r);
+        z[1] += 0.5;
+        gbose__index_learn(&index, slope, z, 3);
+    }
+    assert_true(gbose__index_is_sane(&index));
+    for (int t = 0; t < 4000; t++) {
+        draw(z, 3, &r);
+        z[1] += 0.5;
+        gbose__index_features(&index, features, z, 3);
+        mean += features[0] / 4000;
+        square += features[0] * features[0] / 4000;
+    }
+    assert_near(mean, 0, 0.2);
+    assert_near(square, 1, 0.3);
+    s = features[0];
+    assert_close(features[1], (s * s - 1) / sqrt(2), 1e-12);
+    assert_close(features[4], exp(s) / 7, 1e-9);
+    assert_close(features[4] * features[5], 1.0 / 49, 1e-12);
+    for (size_t i = 0; i < Z; i++)
+        z[i] = i ? 0 : 1e9;
+    gbose__index_features(&index, features, z, 3);
+    for (size_t i = 0; i < GBOSE__INDEX_FEATURES; i++)
+        assert_true(fabs(features[i]) <= 11); /* within what trackers take for sane */
+}
+
+/* Users of whom much is expected have residuals that are five times as large. */
+static void those_who_are_understood_count_more(void **state)
+{
+    const struct gbose__tuning *tuning = &gbose__tuning_default;
+    struct random r = {61};
+    struct gbose__users users = {0};
+    double small, large;
+
+    (void)state;
+    assert_true(gbose__users_weight(&users, tuning, 3) == 1);
+    for (int t = 0; t < 3000; t++) {
+        double shift = 10 + 4 * random_normal(&r);
+
+        gbose__users_learn(&users, tuning, shift, (shift > 10 ? 2.5 : 0.5) * random_normal(&r));
+        assert_true(gbose__users_are_sane(&users));
+    }
+    small = gbose__users_weight(&users, tuning, 4);
+    large = gbose__users_weight(&users, tuning, 16);
+    /* the mean square of all is 3.25; the prior of 10 rounds draws both towards 1 */
+    assert_that(small > 4 && small < 13, "weight %g, not 13", small);
+    assert_that(large > 0.35 && large < 0.75, "weight %g, not 0.52", large);
+    for (int t = 0; t < 5000; t++) /* all alike, at a tenth of the size */
+        gbose__users_learn(&users, tuning, 10, 0.1);
+    assert_near(gbose__users_weight(&users, tuning, 10), 1, 0.2);
+}
+
+/* Arm 0 leads by 8 in the full estimate's view; the orthogonal one sees nothing, little or all of it. */
+static void bold_claims_are_doubted(void **state)
+{
+    enum { DIM = 2, STRIDE = 8 };
+    static const double contexts[3 * STRIDE] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0.5};
+    const struct gbose__tuning *tuning = &gbose__tuning_default;
+    double full[3] = {8, 0, 4}, seen[3] = {0, 0, 0}, scratch[STRIDE] = {0};
+    struct gbose__input in = {
+        .context = (double *)contexts, .n = 3, .stride = STRIDE, .score = seen, .other_score = full};
+    struct gbose__ridge fit;
+    struct gbose__doubt doubt = {&fit, 1, 1};
+    size_t rival = 9;
+
+    (void)state;
+    assert_int_equal(gbose__ridge_init(&fit, DIM, 0.5, 1), 0); /* |b_0 - b_1| in its metric is 2 */
+    assert_true(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
+    assert_int_equal(rival, 1);
+    seen[0] = 1.9;
+    assert_true(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
+    seen[0] = 2.1; /* confirmed */
+    assert_false(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
+    seen[0] = 0;
+    doubt.residual = 3; /* not bold */
+    assert_false(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
+    in.n = 1;
+    doubt.residual = 1;
+    assert_false(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
+    gbose__ridge_clear(&fit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tree_finds_steps),      cmocka_unit_test(the_first_split_is_the_best_one),
+        cmocka_unit_test(noise_grows_few_leaves),  cmocka_unit_test(shares_of_leaves_are_those_of_the_memory),
+        cmocka_unit_test(the_index_is_scaled),     cmocka_unit_test(those_who_are_understood_count_more),
+        cmocka_unit_test(bold_claims_are_doubted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
