@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "gbose.h"
 #include "learners/auto/clip.h"
 
 enum { CLASSES = GBOSE__USER_CLASSES };
@@ -53,7 +54,8 @@ void gbose__users_learn(struct gbose__users *users, const struct gbose__tuning *
 
 int gbose__users_are_sane(const struct gbose__users *users)
 {
-    int fine = users->rounds >= 0 && users->variance >= 0;
+    int fine = users->rounds >= 0 && fabs(users->mean) <= 2 * GBOSE_MAX_INPUT && users->variance >= 0 &&
+               users->variance <= 1e70;
 
     for (size_t k = 0; k < CLASSES; k++)
         fine &= users->squares[k] >= 0 && users->counts[k] >= 0;
