@@ -518,7 +518,7 @@ class Bandit:
         """What gbose-auto has found out about the place it works in; print() it. Other learners cannot tell.
 
         >>> import gbose
-        >>> world = gbose.World("paper:arms=2,dim=3,shift=log-sine")
+        >>> world = gbose.World("paper:arms=4,dim=3,shift=log-sine")
         >>> bandit = gbose.Bandit("gbose-auto", dim=world.dim, seed=1)
         >>> for t in range(2000):
         ...     decision = bandit.decide(world.next().contexts)
