@@ -12,12 +12,17 @@
 #define WEIGHT_PLACES 22 /* 0, up to 2^WEIGHT_LEAST, and so on to 2^14, and above */
 #define ARMS_NAMED 24    /* more arms than these have no names */
 
-/* Okabe and Ito's, which colour-blind readers can tell apart. */
-static unsigned colour_of(size_t i)
+/* A learner has the colour that it has in studies, if no policy before is one of the same name; all others have Okabe and
+ * Ito's, which colour-blind readers can tell apart. */
+static unsigned colour_of(const struct gbose__judgement *j, size_t i)
 {
     static const unsigned colours[] = {0x666666, 0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9};
+    unsigned own = gbose__plot_own_colour(j->policy[i].name);
 
-    return colours[i % (sizeof colours / sizeof *colours)];
+    for (size_t k = 0; k < i; k++)
+        if (gbose__plot_own_colour(j->policy[k].name) == own)
+            own = 0;
+    return own ? own : colours[i % (sizeof colours / sizeof *colours)];
 }
 
 /* The key stands above the plot, a line for each of its entries, whatever room names on the left take. */
@@ -98,7 +103,7 @@ static void difference_figure(FILE *to, const struct gbose__judgement *j)
                 ", $d%zu using 1:3:4 with filledcurves fs transparent solid 0.25 noborder lc rgb '#%06x' "
                 "notitle, "
                 "$d%zu using 1:2 with lines lw 2 lc rgb '#%06x' title name%zu",
-                i, colour_of(i), i, colour_of(i), i);
+                i, colour_of(j, i), i, colour_of(j, i), i);
     fputs("\"\n", to);
     end(to, 300 + key_height(j->n - 1), "eval draw");
 }
@@ -158,7 +163,7 @@ static void weights_figure(FILE *to, const struct gbose__judgement *j)
     fputs("draw = \"plot ", to);
     for (size_t i = 0; i < j->n; i++)
         fprintf(to, "%s$d%zu using 1:2 with linespoints pt 7 ps 0.6 lw 1.5 lc rgb '#%06x' title name%zu",
-                i ? ", " : "", i, colour_of(i), i);
+                i ? ", " : "", i, colour_of(j, i), i);
     fputs("\"\n", to);
     end(to, 260 + key_height(j->n), "eval draw");
 }

@@ -270,15 +270,24 @@ static const unsigned others[] = {0x332288, 0x44AA99, 0xAA4499, 0x999933, 0x8822
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+unsigned gbose__plot_own_colour(const char *spec)
+{
+    size_t n = strcspn(spec, ":");
+
+    for (size_t i = 0; i < COUNT(colours); i++)
+        if (strlen(colours[i].name) == n && !strncmp(colours[i].name, spec, n))
+            return colours[i].colour;
+    return 0;
+}
+
 unsigned gbose__plot_colour(const struct gbose__plan *plan, size_t learner)
 {
     const char *spec = plan->learner[learner].spec;
     size_t n = strcspn(spec, ":");
     uint32_t hash = 0;
 
-    for (size_t i = 0; i < COUNT(colours); i++)
-        if (strlen(colours[i].name) == n && !strncmp(colours[i].name, spec, n))
-            return colours[i].colour;
+    if (gbose__plot_own_colour(spec))
+        return gbose__plot_own_colour(spec);
     for (size_t i = 0; i < n; i++)
         hash = 31 * hash + (unsigned char)spec[i];
     return others[hash % COUNT(others)];

@@ -58,6 +58,8 @@ void gbose__plot_ticks(FILE *to, char axis, double low, double high, int most);
  * for the first learner of a colour. */
 #define GBOSE__HIGHLIGHT 0xB00020 /* of gbose-auto, whose line is thick and on top */
 unsigned gbose__plot_colour(const struct gbose__plan *plan, size_t learner);
+/* The same by its spec; 0, which is black, for a learner that is not one of ours. */
+unsigned gbose__plot_own_colour(const char *spec);
 unsigned gbose__plot_dash(const struct gbose__plan *plan, size_t learner);
 
 /* A learner's label, shortened if it is long. */
