@@ -571,8 +571,8 @@ class Bandit:
 
         >>> import gbose, numpy as np
         >>> schema = gbose.Schema("action.price number missing=off\\naction.new flag missing=off\\narm = price new")
-        >>> bandit = gbose.Bandit("gbose-auto:floor=0.2", schema=schema, seed=1)
-        >>> rng = np.random.default_rng(1)
+        >>> bandit = gbose.Bandit("gbose-auto:floor=0.2", schema=schema, seed=2)
+        >>> rng = np.random.default_rng(2)
         >>> for _ in range(1500):
         ...     actions = [{"price": p, "new": p > 1} for p in rng.uniform(0, 2, size=3)]
         ...     decision = bandit.decide(actions=actions)
