@@ -6,11 +6,11 @@
 #include "report/gnuplot.h"
 #include "report/plot.h"
 
-#define WIDTH 520        /* pixels of the drawing: on a phone its letters are still 9 high */
-#define LABEL_MOST 28    /* letters of a policy's name */
-#define WEIGHT_LEAST -6  /* smaller weights than 2^this share a place */
-#define WEIGHT_PLACES 22 /* 0, up to 2^WEIGHT_LEAST, and so on to 2^14, and above */
-#define ARMS_NAMED 24    /* more arms than these have no names */
+#define WIDTH 520                         /* pixels of the drawing: on a phone its letters are still 9 high */
+#define LABEL_MOST 28                     /* letters of a policy's name */
+#define WEIGHT_LEAST (-6)                 /* smaller weights than 2^this share a place */
+#define WEIGHT_PLACES (17 - WEIGHT_LEAST) /* 0, up to 2^WEIGHT_LEAST, and so on to 2^14, and above */
+#define ARMS_NAMED 24                     /* more arms than these have no names */
 
 /* A learner has the colour that it has in studies, if no policy before is one of the same name; all others have Okabe and
  * Ito's, which colour-blind readers can tell apart. */
