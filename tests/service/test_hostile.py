@@ -294,7 +294,7 @@ def test_many_bandits(server, api):
         make(api, f"b{i}", spec="gbose-auto")
     assert api.post("/v1/bandits/b299/decide", {"contexts": TWO})
     assert len(api.get("/v1/bandits")["bandits"]) == 300
-    assert server.memory() - before < 300 * 200_000
+    assert SANITIZED or server.memory() - before < 300 * 200_000  # a sanitizer keeps what was freed
     server.kill()
     server.start()
     assert len(server.client().get("/v1/bandits")["bandits"]) == 300
