@@ -137,17 +137,10 @@ static void print_forest(FILE *to, const struct gbose__effects_table *t)
             "EOD\nset yrange [0.4:%g]\nset ytics scale 0 noenhanced\nset arrow 1 from 0, graph 0 to 0, graph "
             "1 nohead lc rgb \"#777777\" lw 1\n",
             (double)known + 0.6);
-    fprintf(
-        to,
-        "do for [ending in \"svg png pdf\"] {\n"
-        "  if (ending eq \"svg\") { set terminal svg size %d,%.0f font \"sans,13\" background \"white\" }\n"
-        "  if (ending eq \"png\") { set terminal pngcairo size %d,%.0f font \"sans,13\" fontscale 2 }\n"
-        "  if (ending eq \"pdf\") { set terminal pdfcairo size %.2fin,%.2fin font \"sans,13\" }\n"
-        "  set output out.\".\".ending\n"
-        "  plot $d using 2:1:5:6:ytic(7) with xerrorbars lc rgb '#0072b2' lw 1 pt 7 ps 0.01, $d using "
-        "2:1:3:4 with xerrorbars lc rgb "
-        "'#0072b2' lw 3 pt 7 ps 0.7\n  unset output\n}\n",
-        WIDTH, height, 2 * WIDTH, 2 * height, WIDTH / 100.0, height / 100);
+    gbose__gnuplot_outputs(
+        to, WIDTH, height,
+        "plot $d using 2:1:5:6:ytic(7) with xerrorbars lc rgb '#0072b2' lw 1 pt 7 ps 0.01, "
+        "$d using 2:1:3:4 with xerrorbars lc rgb '#0072b2' lw 3 pt 7 ps 0.7");
 }
 
 static void cell(FILE *to, double x, double width)

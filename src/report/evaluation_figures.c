@@ -36,18 +36,6 @@ static void begin(FILE *to, size_t entries)
             entries + 1);
 }
 
-static void end(FILE *to, double height, const char *what)
-{
-    fprintf(
-        to,
-        "do for [ending in \"svg png pdf\"] {\n"
-        "  if (ending eq \"svg\") { set terminal svg size %d,%.0f font \"sans,13\" background \"white\" }\n"
-        "  if (ending eq \"png\") { set terminal pngcairo size %d,%.0f font \"sans,13\" fontscale 2 }\n"
-        "  if (ending eq \"pdf\") { set terminal pdfcairo size %.2fin,%.2fin font \"sans,13\" }\n"
-        "  set output out.\".\".ending\n  %s\n  unset output\n}\n",
-        WIDTH, height, 2 * WIDTH, 2 * height, WIDTH / 100.0, height / 100, what);
-}
-
 /* A name of so many letters at the most; they may have several bytes. */
 static void put_name(FILE *to, const char *name)
 {
@@ -105,7 +93,7 @@ static void difference_figure(FILE *to, const struct gbose__judgement *j)
                 "$d%zu using 1:2 with lines lw 2 lc rgb '#%06x' title name%zu",
                 i, colour_of(j, i), i, colour_of(j, i), i);
     fputs("\"\n", to);
-    end(to, 300 + key_height(j->n - 1), "eval draw");
+    gbose__gnuplot_outputs(to, WIDTH, 300 + key_height(j->n - 1), "eval draw");
 }
 
 /* The place of a bin of `weights`: 0 for none, then powers of two. */
@@ -165,7 +153,7 @@ static void weights_figure(FILE *to, const struct gbose__judgement *j)
         fprintf(to, "%s$d%zu using 1:2 with linespoints pt 7 ps 0.6 lw 1.5 lc rgb '#%06x' title name%zu",
                 i ? ", " : "", i, colour_of(j, i), i);
     fputs("\"\n", to);
-    end(to, 260 + key_height(j->n), "eval draw");
+    gbose__gnuplot_outputs(to, WIDTH, 260 + key_height(j->n), "eval draw");
 }
 
 /* Bars that lie, so that long names have room. */
@@ -184,7 +172,8 @@ static void support_figure(FILE *to, const struct gbose__judgement *j)
         fputc('\n', to);
     }
     fputs("EOD\n", to);
-    end(to, 100 + 40 * (double)j->n,
+    gbose__gnuplot_outputs(
+        to, WIDTH, 100 + 40 * (double)j->n,
         "plot $d using (0.5*$2):1:(0):2:($1+0.02):($1+0.32):ytic(4) with boxxyerrorbars lc rgb '#0072b2' "
         "title \"on arms that "
         "could have been played\", $d using (0.5*$3):1:(0):3:($1-0.32):($1-0.02) with boxxyerrorbars lc rgb "
@@ -226,7 +215,8 @@ static void audit_figure(FILE *to, const struct gbose__judgement *j)
     for (size_t a = 0; a < j->n_arms; a++)
         fprintf(to, "%zu %.17g\n", a, j->arm[a].score);
     fputs("EOD\n", to);
-    end(to, 320,
+    gbose__gnuplot_outputs(
+        to, WIDTH, 320,
         "plot $d using 1:2 with boxes lc rgb '#0072b2', 0 lc rgb 'black' lw 0.5, 3 lc rgb '#d55e00' dt 2, -3 "
         "lc rgb '#d55e00' dt 2");
 }

@@ -47,6 +47,18 @@ void gbose__gnuplot_tic(FILE *to, const char *text)
     put_string(to, text, 1);
 }
 
+void gbose__gnuplot_outputs(FILE *to, double width, double height, const char *draw)
+{
+    fprintf(
+        to,
+        "do for [ending in \"svg png pdf\"] {\n"
+        "  if (ending eq \"svg\") { set terminal svg size %.0f,%.0f font \"sans,13\" background \"white\" }\n"
+        "  if (ending eq \"png\") { set terminal pngcairo size %.0f,%.0f font \"sans,13\" fontscale 2 }\n"
+        "  if (ending eq \"pdf\") { set terminal pdfcairo size %.2fin,%.2fin font \"sans,13\" }\n"
+        "  set output out.\".\".ending\n  %s\n  unset output\n}\n",
+        width, height, 2 * width, 2 * height, width / 100, height / 100, draw);
+}
+
 /* The environment with TZ=UTC, so that the length of a date does not depend on the place. NULL: no memory. */
 static char **quiet_environment(void)
 {

@@ -20,6 +20,9 @@ enum {
  * there. */
 int gbose__gnuplot(const char *dir, const char *name, gbose_error *err);
 
+/* The end of a script: `draw`, once for each output, on so many pixels. */
+void gbose__gnuplot_outputs(FILE *to, double width, double height, const char *draw);
+
 /* A string of a gnuplot script, in quotes. */
 void gbose__gnuplot_string(FILE *to, const char *text);
 
