@@ -237,13 +237,18 @@ void gbose__route_diagnosis(struct gbose__exchange *x, const struct gbose__route
     gbose_diagnosis d;
     int rc = gbose_diagnose(model->g, &d);
 
-    gbose__model_release(model);
-    if (rc) {
-        gbose__answer_error(x, rc == GBOSE_ENOMEM ? 503 : 409, rc == GBOSE_ENOMEM ? "no_memory" : "not_kept",
-                            "", "%s",
-                            rc == GBOSE_ENOMEM ? "out of memory" : "only gbose-auto can be diagnosed");
-        return;
+    if (rc == GBOSE_ENOMEM) {
+        gbose__answer_error(x, 503, "no_memory", "", "out of memory");
+    } else if (rc) {
+        x->status = 200;
+        gbose__text_format(&x->out,
+                           "{\"says\": [\"Only gbose-auto finds out what moves the reward; this bandit learns "
+                           "with %.*s.\"]}\n",
+                           (int)strcspn(gbose_spec(model->g), ":"), gbose_spec(model->g));
     }
+    gbose__model_release(model);
+    if (rc)
+        return;
     x->status = 200;
     gbose__text_add(&x->out, "{\"rounds\": ");
     gbose__text_integer(&x->out, d.rounds);

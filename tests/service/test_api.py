@@ -230,7 +230,8 @@ def test_guard_rails(api):
 
 
 def play(api, rounds, name="news", unit=None, seed=1):
-    """A world in which the first feature earns, and a level that moves."""
+    """A world in which the first feature earns, and a level that moves. Each hundred is learned before the next is asked for, or
+    decisions would depend on how quick the trainer is."""
     rng = random.Random(seed)
     for start in range(0, rounds, 100):
         asked = []
@@ -245,6 +246,7 @@ def play(api, rounds, name="news", unit=None, seed=1):
             for a, d in zip(asked, got)
         ]
         assert all(r["result"] == "accepted" for r in api.post(f"/v1/bandits/{name}/rewards", told))
+        until(lambda: api.get(f"/v1/bandits/{name}"), lambda b: b["learned"] == b["counts"]["outcomes"])
 
 
 def learned(api, n, name="news"):
@@ -260,7 +262,7 @@ def test_it_learns_and_a_restart_continues_bit_for_bit(tmp_path):
         make(api, spec="gbose-auto")
         for part in range(25):
             play(api, 100, seed=part)
-            learned(api, 100 * (part + 1))  # or decisions would depend on how quick the trainer is
+            learned(api, 100 * (part + 1))
             if restarted and part % 5 == 2:
                 if part % 2:
                     server.kill()
@@ -483,6 +485,9 @@ def test_evaluation_effects_and_history(api):
     levels = [p["level"] for p in history["points"]]
     assert max(levels) > 0.5 and min(levels) < -0.5  # the sine is seen
     assert len(api.get(path + "/diagnosis")["says"]) == 4
+    api.put(path, {"spec": "gbose"})
+    until(lambda: api.get(path)["model"], lambda n: n == 2)
+    assert api.get(path + "/diagnosis") == {"says": ["Only gbose-auto finds out what moves the reward; this bandit learns with gbose."]}
 
 
 def test_the_log_has_every_event(server, api):

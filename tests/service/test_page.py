@@ -84,4 +84,6 @@ def test_personalizers_calls_learn(server, api):
         right = (got["rewardActionId"] == "a") == (hour == "morning")
         api.post(f"/personalizer/v1.0/events/{got['eventId']}/reward", {"value": float(right)})
         good += right and turn >= 400
+        if turn == 399:  # what it was told so far is learned
+            until(lambda: api.get("/v1/bandits/personalizer"), lambda b: b["learned"] >= 400)
     assert good > 200 * 0.8  # of which one in ten is left to chance

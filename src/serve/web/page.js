@@ -8,6 +8,7 @@ const crumbs = document.getElementById("crumbs");
 const status = document.getElementById("status");
 let timer = 0;
 let shown = "";
+let turn = 0;
 
 // ---- one screen at a time -------------------------------------------------------------------------------------
 
@@ -41,17 +42,14 @@ function fleet(servers) {
 async function overview() {
   const { bandits } = await call("GET", "/v1/bandits");
   const { servers } = await call("GET", "/v1/servers");
-  crumbs.replaceChildren();
-  document.title = "gbose";
   if (!bandits.length) {
-    show(
+    return [
       element("h1", {}, "No bandit yet"),
       element("p", {}, "Make one from a terminal:"),
       element("pre", {}, `curl -X PUT ${location.origin}/v1/bandits/news -d '{"spec": "gbose-auto:floor=0.02", "dim": 3, "wait": "30m"}'`),
-    );
-    return;
+    ];
   }
-  show(
+  return [
     element("h1", {}, bandits.length === 1 ? "1 bandit" : `${bandits.length} bandits`),
     table(
       ["Bandit", "Learner", "#Decisions", "#Waiting", "#With a reward", "#Late", "#Model"],
@@ -66,7 +64,7 @@ async function overview() {
       ]),
     ),
     fleet(servers),
-  );
+  ];
 }
 
 // ---- one bandit -----------------------------------------------------------------------------------------------
@@ -265,24 +263,22 @@ async function bandit(name) {
     call("GET", `${path}/effects`),
     call("GET", `${path}/generations`),
     call("GET", `${path}/events?last=12`),
-    b.spec.startsWith("gbose-auto") ? call("GET", `${path}/diagnosis`) : null,
+    call("GET", `${path}/diagnosis`),
   ]);
-  document.title = `${name} · gbose`;
-  crumbs.replaceChildren(element("span", {}, `› ${name}`));
-  show(
+  return [
     element("h1", {}, name),
     element("p", { class: "soft" }, `${b.spec} · ${b.dim} features · waits ${b.wait} · ${b.mode}${b.fallback ? " · FALLS BACK TO THE BASE ARM" : ""}`),
     cards(b),
     evaluation.seen < evaluation.of ? element("p", { class: "soft" }, `Reading the log: ${percent(evaluation.seen / evaluation.of)}`) : null,
     section("Is it better?", evaluation.policies.filter((p) => p.difference).map((p) => verdict(p, b))),
     section("Over time", charts(history)),
-    diagnosis ? section("What was found out", diagnosis.says.map((text) => element("p", {}, text))) : null,
+    section("What was found out", diagnosis.says.map((text) => element("p", {}, text))),
     section("Can the log be trusted?", support(evaluation) ?? element("p", { class: "soft" }, "Nothing has been closed yet.")),
     section("What features do", effects(effect.effects)),
     section("Who decides", guards(name, b)),
     section("Generations", generations(name, generation.generations)),
     section("Last events", events(name, last.events)),
-  );
+  ];
 }
 
 // ---- going round ------------------------------------------------------------------------------------------------
@@ -304,6 +300,7 @@ function guarded(action) {
 }
 
 async function refresh() {
+  const mine = ++turn;
   clearTimeout(timer);
   const name = location.hash.startsWith("#/b/") ? decodeURIComponent(location.hash.slice(4)) : null;
   try {
@@ -312,13 +309,18 @@ async function refresh() {
     if (!busy) {
       const focused = document.activeElement?.id;
       if (shown !== location.hash) why.hidden = true;
-      await (name === null ? overview() : bandit(name));
+      const parts = await (name === null ? overview() : bandit(name));
+      if (mine !== turn) return; // a later call has newer facts
+      document.title = name === null ? "gbose" : `${name} · gbose`;
+      crumbs.replaceChildren(...(name === null ? [] : [element("span", {}, `› ${name}`)]));
+      show(parts);
       if (shown !== location.hash) main.focus();
       else if (focused) document.getElementById(focused)?.focus();
       shown = location.hash;
     }
     status.textContent = "";
   } catch (error) {
+    if (mine !== turn) return;
     if (error.status === 401) {
       forgetKey();
       askForKey();
