@@ -76,6 +76,18 @@ class Postgres:
             raise RuntimeError(self.log.read())
         return self
 
+    def follow(self, primary):
+        """Instead of initialise(): a standby, which follows that one from when it is started."""
+        subprocess.run(
+            self.run(f"{self.bin}/pg_basebackup", "-D", f"{self.dir}/data", "-d", primary.url, "-R", "-X", "stream", "-c", "fast", "--no-sync"),
+            stdout=self.log, stderr=self.log, cwd="/", check=True,
+        )
+        return self
+
+    def promote(self):
+        """A standby takes writes from now on."""
+        subprocess.run(self.run(f"{self.bin}/pg_ctl", "promote", "-w", "-D", f"{self.dir}/data"), stdout=self.log, stderr=self.log, cwd="/", check=True)
+
     def start(self):
         settings = [word for name, value in self.options.items() for word in ("-c", f"{name}={value}")]
         self.process = subprocess.Popen(

@@ -333,7 +333,7 @@ static void servers_work_as_one(void **state)
     struct place *p = *state;
     uint32_t a = store_bandit(p, "a"), stream[2];
     const struct gbose__fleet *fleet = p->store->fleet;
-    struct gbose__snapshot_row row = {a, 1, 20, "twenty", 6, 0};
+    struct gbose__snapshot_row row = {a, 1, 20, "twenty", 6, 0, 0};
     struct gbose__news_row news = {0};
     struct gbose__store *other, *third;
     uint64_t version = 0, later;
@@ -358,7 +358,7 @@ static void servers_work_as_one(void **state)
     assert_true(news.bandit == a && news.generation == 0 && news.due == INT64_MAX);
     assert_int_equal(fleet->published(other, a, 1, keep_bytes, bytes, &p->err), GBOSE__EABSENT);
     store_ok(p, fleet->publish(p->store, &row, &p->err));
-    row = (struct gbose__snapshot_row){a, 1, 10, "ten", 3, 0};
+    row = (struct gbose__snapshot_row){a, 1, 10, "ten", 3, 0, 0};
     store_ok(p, fleet->publish(p->store, &row, &p->err));
     row.generation = 7; /* which is not there */
     store_ok(p, fleet->publish(p->store, &row, &p->err));

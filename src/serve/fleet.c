@@ -325,7 +325,7 @@ static int take_news(void *context, const struct gbose__news_row *row)
         return 0;
     pthread_mutex_lock(&(*at)->lock);
     g = gbose__generation_find(*at, row->generation);
-    follows = g && !g->learning && (!g->model || g->model->learned < row->learned);
+    follows = g && !g->learning && (!g->model || g->stale || g->model->learned < row->learned);
     pthread_mutex_unlock(&(*at)->lock);
     if (follows)
         follow_model(f->service, *at, g, f->err);
@@ -348,6 +348,57 @@ static void look(struct gbose__service *service)
     for (size_t i = 0; i < f.n; i++)
         gbose__bandit_release(f.all[i]);
     free(f.all);
+}
+
+/* A standby has taken the place of the database. What was learned from outcomes that it does not have is forgotten:
+ * everything is read again. Decisions are made by the models of before until then. */
+static void begin_again(struct gbose__service *service)
+{
+    size_t n;
+    struct gbose__bandit **all = gbose__registry_all(service, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        struct gbose__bandit *b = all[i];
+
+        pthread_mutex_lock(&b->lock);
+        for (struct gbose__generation *g = b->generations; g; g = g->next) {
+            gbose_free(g->learning);
+            g->learning = NULL;
+            g->shown = 0;
+            g->stale = 1;
+        }
+        pthread_mutex_unlock(&b->lock);
+        atomic_store(&b->leads, 0);
+        atomic_store(&b->outcomes, 0);
+        pthread_mutex_lock(&b->monitor_lock);
+        gbose__monitor_free(b->monitor);
+        b->monitor = NULL;
+        pthread_mutex_unlock(&b->monitor_lock);
+        gbose__bandit_release(b);
+    }
+    free(all);
+    service->fleet.version = 0;
+    service->fleet.led = service->fleet.news = 0;
+}
+
+/* Returns 0 if there is a database to work on. */
+static int adopt(struct gbose__service *service)
+{
+    const struct gbose__fleet *fleet = service->store->fleet;
+    gbose_error err;
+    int renewed, rc;
+    unsigned before = fleet->history(service->store, &renewed);
+
+    if (!renewed)
+        return GBOSE_OK;
+    begin_again(service);
+    rc = fleet->adopt(service->store, &err);
+    if (!rc)
+        fprintf(stderr,
+                "gbose serve: a standby has taken the place of the database (timeline %u after %u): "
+                "everything is read again\n",
+                fleet->history(service->store, &renewed), before);
+    return rc;
 }
 
 /* ---- signs of life ---- */
@@ -389,7 +440,8 @@ void gbose__fleet_live(struct gbose__service *service)
     if (!service->store->fleet || now - s->beat <= BEAT_EVERY)
         return;
     s->beat = now;
-    beat(service, &err);
+    if (beat(service, &err) == GBOSE__EAWAY) /* the writer, who may have nothing to write, looks whether it is so */
+        atomic_store(&service->writer.failing, 1);
 }
 
 void gbose__fleet_turn(struct gbose__service *service)
@@ -402,7 +454,7 @@ void gbose__fleet_turn(struct gbose__service *service)
     size_t n;
     int leads;
 
-    if (!fleet)
+    if (!fleet || adopt(service))
         return;
     if (fleet->told(service->store) || service->trainer.woken || now - s->news > LOOK_EVERY) {
         s->news = now;

@@ -81,6 +81,7 @@ struct gbose__generation {
     atomic_int
         wanted; /* 1: to be activated when it has caught up; 2: the writer is about to say that it is ready */
     int dropped;                   /* to be freed by the trainer */
+    int stale;                     /* its model is to be replaced even by one that has learned less */
     struct gbose__model *model;    /* NULL until the trainer has published one */
     atomic_uint_fast64_t progress; /* outcomes learned, for people */
     /* The trainer's own: */

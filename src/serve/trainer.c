@@ -73,6 +73,7 @@ static void store_snapshot(struct gbose__service *service, struct gbose__bandit 
                            uint64_t learned, void *bytes, size_t size)
 {
     struct order *o = order_new(bandit);
+    int renewed;
 
     if (!o) {
         free(bytes);
@@ -83,7 +84,9 @@ static void store_snapshot(struct gbose__service *service, struct gbose__bandit 
     o->job.hook = snapshot_written;
     o->change[0] = (struct gbose__change){
         .kind = GBOSE__ADD_SNAPSHOT,
-        .of.snapshot = {bandit->id, generation, learned, bytes, size, is_kept(learned, size)}};
+        .of.snapshot = {bandit->id, generation, learned, bytes, size, is_kept(learned, size),
+                        service->store->fleet ? service->store->fleet->history(service->store, &renewed)
+                                              : 0}};
     gbose__writer_submit(service, &o->job);
 }
 
@@ -167,10 +170,11 @@ void gbose__trainer_publish(struct gbose__bandit *b, struct gbose__generation *g
     struct gbose__model *old = model;
 
     pthread_mutex_lock(&b->lock);
-    if (!g->model ||
+    if (!g->model || g->stale ||
         g->model->learned <= model->learned) { /* else a new leader is still on its way to where we were */
         old = g->model;
         g->model = model;
+        g->stale = 0;
     }
     pthread_mutex_unlock(&b->lock);
     gbose__model_release(old);
@@ -214,7 +218,7 @@ static int train(struct gbose__service *service, struct gbose__bandit *b, struct
     g->checkpoint = s.fold.checkpoint;
     atomic_store(&g->progress, g->learned);
     atomic_fetch_add(&service->metrics.counter[GBOSE__N_LEARNED], s.n);
-    if (!g->model || (s.n && (s.n < most || gbose__monotonic() - g->published > PUBLISH_EVERY)))
+    if (!g->model || g->stale || (s.n && (s.n < most || gbose__monotonic() - g->published > PUBLISH_EVERY)))
         publish(b, g);
     return rc ? rc : s.n == most; /* not `learned < outcomes`: the last ones may have been erased */
 }

@@ -320,7 +320,7 @@ static size_t write_group(struct gbose__service *service, struct group *g, struc
     }
     if (follows)
         pthread_mutex_lock(&service->fleet.lock);
-    if (g->n && !rc)
+    if ((g->n || service->writer.failing) && !rc) /* nothing at all, too, tells whether the store is back */
         rc = apply(service, g, &err);
     for (size_t i = own; i < g->n && !rc; i++) /* there is more to drop: at the next look */
         for (size_t k = 0; k < n_bandits && g->change[i].kind == GBOSE__RETAIN; k++)

@@ -259,10 +259,15 @@ static int commit(struct gbose__pg_group *g, gbose_error *err)
         store->doubt = 1;
         store->doubt_pid = g->c->pid;
         store->doubt_since = g->c->since;
+        g->c->warned = 0;
         rc = gbose__pg_batch_run(g->c, &batch, err);
         if (!rc && strcmp(PQcmdStatus(batch.result[batch.n - 1]), "COMMIT"))
             rc =
                 gbose__fail(err, GBOSE__ESTORE, "cannot write to the store: the transaction was rolled back");
+        if (!rc && g->c->warned) {
+            gbose__pg_disconnect(g->c);
+            rc = gbose__fail(err, GBOSE__EAWAY, "the database did not wait for its standby");
+        }
         if (rc == GBOSE__EAWAY)
             rc = ask_what_happened(store, err);
     }
@@ -272,26 +277,48 @@ static int commit(struct gbose__pg_group *g, gbose_error *err)
     return rc;
 }
 
+/* The session of a transaction in doubt may not know yet that nobody listens. */
+static int end_session(struct gbose__pg_store *store, gbose_error *err)
+{
+    struct gbose__pg *c = &store->writer;
+    PGresult *r;
+    int ended,
+        rc = GBOSE__PG_WITH("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1::int4"
+                            " AND (extract(epoch FROM backend_start) * 1000000)::int8 = $2::int8",
+                            &r, store->doubt_pid, store->doubt_since);
+
+    if (rc)
+        return rc == GBOSE__PG_AGAIN ? GBOSE__EAWAY : rc;
+    ended = !PQntuples(r);
+    PQclear(r);
+    return ended ? GBOSE_OK : gbose__fail(err, GBOSE__EAWAY, "the transaction is not ended yet");
+}
+
 int gbose__pg_settle(struct gbose__store *base, int *happened, gbose_error *err)
 {
     struct gbose__pg_store *store = (struct gbose__pg_store *)base;
     struct gbose__pg *c = &store->writer;
     PGresult *r;
-    int rc, ended;
+    int rc;
 
     if (!store->doubt)
         return gbose__fail(err, GBOSE_EINVAL, "no transaction is in doubt");
-    /* Its session may not know yet that nobody listens, and must not commit after we have looked. */
-    rc = GBOSE__PG_WITH("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1::int4"
-                        " AND (extract(epoch FROM backend_start) * 1000000)::int8 = $2::int8",
-                        &r, store->doubt_pid, store->doubt_since);
+    /* It must not commit after we have looked. */
+    rc = end_session(store, err);
     if (rc)
-        return rc == GBOSE__PG_AGAIN ? GBOSE__EAWAY : rc;
-    ended = !PQntuples(r);
-    PQclear(r);
-    if (!ended)
-        return gbose__fail(err, GBOSE__EAWAY, "the transaction is not ended yet");
-    rc = GBOSE__PG_WITH("SELECT number FROM done WHERE token = $1::int8", &r, store->token);
+        return rc;
+    /* A session that is ended while it waits for a synchronous standby commits without it. Only a commit that comes after
+     * it, and that the standby has, tells that it is there, too: so looking is a change. */
+    store->doubt_pid = c->pid;
+    store->doubt_since = c->since;
+    c->warned = 0;
+    rc = GBOSE__PG_WITH("UPDATE done SET time = now() WHERE token = $1::int8 RETURNING number", &r,
+                        store->token);
+    if (!rc && c->warned) {
+        PQclear(r);
+        gbose__pg_disconnect(c);
+        rc = gbose__fail(err, GBOSE__EAWAY, "the database did not wait for its standby");
+    }
     if (rc)
         return rc == GBOSE__PG_AGAIN ? GBOSE__EAWAY : rc;
     *happened = PQntuples(r) && (uint64_t)gbose__pg_int(r, 0, 0) == store->group;
@@ -305,6 +332,8 @@ static int attempt(struct gbose__pg_store *store, struct gbose__change *changes,
     struct gbose__pg_group g = {.store = store, .c = &store->writer};
     int rc = gbose__pg_connect(&store->writer, err);
 
+    if (!rc && store->doubt) /* nobody needs to know what became of it, but it may hold locks */
+        rc = end_session(store, err);
     if (!rc)
         rc = make_days(store, changes, n, err);
     if (!rc)
@@ -335,12 +364,14 @@ static int postgres_apply(struct gbose__store *base, struct gbose__change *chang
 
     if (!asked)
         return gbose__no_memory(err);
-    memcpy(asked, changes, n * sizeof *asked);
+    if (n)
+        memcpy(asked, changes, n * sizeof *asked);
     for (int i = 0; i < ATTEMPTS && rc == GBOSE__PG_AGAIN; i++) {
         struct timespec pause = {0, i * 2000000};
 
         if (i) { /* what it has changed in the changes is undone, and days may have gone */
-            memcpy(changes, asked, n * sizeof *asked);
+            if (n)
+                memcpy(changes, asked, n * sizeof *asked);
             store->n_days = 0;
             nanosleep(&pause, NULL);
         }
@@ -381,7 +412,7 @@ static void postgres_close(struct gbose__store *base)
     free(store);
 }
 
-static int prepare(struct gbose__pg_store *store, int create, gbose_error *err)
+static int prepare(struct gbose__pg_store *store, int create, int beside, gbose_error *err)
 {
     struct gbose__pg *c = &store->writer;
     PGresult *r;
@@ -407,7 +438,7 @@ static int prepare(struct gbose__pg_store *store, int create, gbose_error *err)
     else
         rc = gbose__fail(err, GBOSE__ECORRUPT, "the store is damaged: its secret is not there");
     PQclear(r);
-    return rc;
+    return rc ? rc : gbose__pg_history_adopt(c, !beside, err);
 }
 
 int gbose__postgres_open(struct gbose__store **out, const char *url, int create, int beside, gbose_error *err)
@@ -415,7 +446,6 @@ int gbose__postgres_open(struct gbose__store **out, const char *url, int create,
     struct gbose__pg_store *store = calloc(1, sizeof *store);
     int rc;
 
-    (void)beside; /* everybody may write */
     if (!store)
         return gbose__no_memory(err);
     store->writer.home = store->keeper.home = &store->home;
@@ -424,7 +454,7 @@ int gbose__postgres_open(struct gbose__store **out, const char *url, int create,
     if (!rc && getrandom(&store->token, sizeof store->token, 0) != sizeof store->token)
         rc = gbose__fail(err, GBOSE__ESTORE, "cannot get random bytes from the system");
     if (!rc)
-        rc = prepare(store, create, err);
+        rc = prepare(store, create, beside, err);
     if (rc) {
         postgres_close(&store->base);
         return rc == GBOSE__PG_AGAIN ? GBOSE__ESTORE : rc;

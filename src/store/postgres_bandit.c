@@ -219,7 +219,7 @@ int gbose__pg_add_snapshot(struct gbose__pg_group *g, struct gbose__change *chan
 
     if (rc)
         return rc;
-    if (!PQntuples(r))
+    if (!PQntuples(r) || (row->history && row->history != c->history))
         change->result = GBOSE__MISSING;
     PQclear(r);
     if (change->result != GBOSE__DONE)

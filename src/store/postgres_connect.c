@@ -16,14 +16,18 @@
 #define SEEK_EVERY 300 /* milliseconds between two attempts to reach a database that is away */
 
 /* What every session has. Plans must not depend on what a table looked like when it was young, so they go by
- * indices always; a session that is left in the middle of a transaction is ended by the database. */
-static const char settings[] = "SET search_path = gbose; SET client_min_messages = error; SET enable_seqscan "
-                               "= off; SET enable_hashjoin = off;"
-                               "SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = "
-                               "force_generic_plan; SET bytea_output = hex;"
-                               "SET statement_timeout = '30s'; SET lock_timeout = '2s'; SET "
-                               "idle_in_transaction_session_timeout = '10s';"
-                               "SET default_transaction_isolation = 'read committed'";
+ * indices always; a session that is left in the middle of a transaction is ended by the database; and what is
+ * acknowledged must be on the disk, whatever the database's default is. */
+static const char settings[] =
+    "SET search_path = gbose; SET client_min_messages = warning; SET enable_seqscan "
+    "= off; SET enable_hashjoin = off;"
+    "SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = "
+    "force_generic_plan; SET bytea_output = hex;"
+    "SET statement_timeout = '30s'; SET lock_timeout = '2s'; SET "
+    "idle_in_transaction_session_timeout = '10s';"
+    "SET default_transaction_isolation = 'read committed';"
+    "SELECT set_config('synchronous_commit', 'on', false)"
+    " WHERE current_setting('synchronous_commit') = 'off'";
 
 int64_t gbose__pg_clock(void)
 {
@@ -162,13 +166,47 @@ static int finish(struct gbose__pg *c, PGresult **out, gbose_error *err)
 
 /* ---- connecting ---- */
 
+/* Notices are not for people, but a warning matters: a database that is made to stop waiting for its synchronous
+ * standby commits, and only warns. */
+static void note_warning(void *context, const PGresult *r)
+{
+    const char *severity = PQresultErrorField(r, PG_DIAG_SEVERITY_NONLOCALIZED);
+
+    if (severity && !strcmp(severity, "WARNING"))
+        ((struct gbose__pg *)context)->warned = 1;
+}
+
+/* Is it the database that we know, or a standby in its place? What is like PostgreSQL and has no timelines has no history. */
+static int read_history(struct gbose__pg *c, gbose_error *err)
+{
+    unsigned known = atomic_load(&c->home->history);
+    PGresult *r;
+    int rc =
+        gbose__pg_exec(c,
+                       "SELECT CASE WHEN pg_is_in_recovery() THEN 0"
+                       " ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8 END",
+                       &r, err);
+
+    c->history = 0;
+    if (rc)
+        return c->conn ? GBOSE_OK : rc;
+    c->history = (unsigned)strtoul(PQgetvalue(r, 0, 0), NULL, 10);
+    PQclear(r);
+    if (!known || !c->history || c->history == known || (c->adopts && c->history > known))
+        return GBOSE_OK;
+    if (c->history < known)
+        return away(c, "a standby has taken its place, and this is the one from before", err);
+    atomic_store(&c->home->renewed, c->history);
+    return away(c, "a standby has taken its place", err);
+}
+
 static int open_connection(struct gbose__pg *c, gbose_error *err)
 {
-    /* Options of the URL come last, and win. */
-    static const char *const names[] = {
-        "application_name", "connect_timeout",  "keepalives_idle", "keepalives_interval",
-        "keepalives_count", "tcp_user_timeout", "dbname",          NULL};
-    const char *const values[] = {"gbose", "3", "5", "2", "3", "10000", c->home->url, NULL};
+    /* Options of the URL come last, and win. Of several hosts the one that takes writes is meant. */
+    static const char *const names[] = {"application_name",    "connect_timeout",  "keepalives_idle",
+                                        "keepalives_interval", "keepalives_count", "target_session_attrs",
+                                        "tcp_user_timeout",    "dbname",           NULL};
+    const char *const values[] = {"gbose", "3", "5", "2", "3", "read-write", "10000", c->home->url, NULL};
     PGresult *r;
     int rc;
 
@@ -188,7 +226,10 @@ static int open_connection(struct gbose__pg *c, gbose_error *err)
             return away(c, "it does not answer", err);
     }
     PQsetnonblocking(c->conn, 1);
+    PQsetNoticeReceiver(c->conn, note_warning, c);
     rc = gbose__pg_exec(c, settings, NULL, err);
+    if (!rc)
+        rc = read_history(c, err);
     if (rc || !c->seeks)
         return rc;
     /* What writes must not land on a standby, and can tell its session from others. */
@@ -211,7 +252,9 @@ int gbose__pg_connect(struct gbose__pg *c, gbose_error *err)
     int64_t now;
     int rc;
 
-    if (c->conn && PQstatus(c->conn) == CONNECTION_OK)
+    if (c->conn && PQstatus(c->conn) == CONNECTION_OK &&
+        (!c->history || c->history == atomic_load(&c->home->history) || !atomic_load(&c->home->history) ||
+         PQtransactionStatus(c->conn) != PQTRANS_IDLE))
         return GBOSE_OK;
     gbose__pg_disconnect(c);
     if (atomic_load(&c->home->away) && !c->seeks)

@@ -13,7 +13,8 @@
 
 #define LOCKS "1734503283" /* the class of our advisory locks: "gbos" */
 
-/* Ask on the keeper's connection, which listens and may not be silent for long. */
+/* Ask on the keeper's connection, which listens and may not be silent for long. It writes nothing that could not be made again,
+ * so it does not wait for a standby. */
 static int ask(struct gbose__pg_store *store, const char *sql, const struct gbose__pg_args *args,
                PGresult **out, gbose_error *err)
 {
@@ -25,7 +26,9 @@ static int ask(struct gbose__pg_store *store, const char *sql, const struct gbos
             memset(store->led, 0, store->led_words * sizeof *store->led);
         rc = gbose__pg_connect(c, err);
         if (!rc)
-            rc = gbose__pg_exec(c, "SET idle_session_timeout = '5s'; LISTEN gbose", NULL, err);
+            rc = gbose__pg_exec(
+                c, "SET idle_session_timeout = '5s'; SET synchronous_commit = local; LISTEN gbose", NULL,
+                err);
         if (rc)
             return rc;
     }
@@ -205,5 +208,31 @@ static int fleet_told(struct gbose__store *base)
     return any;
 }
 
-const struct gbose__fleet gbose__pg_fleet = {fleet_beat, fleet_lead, fleet_publish,  fleet_published,
-                                             fleet_news, fleet_told, gbose__pg_tend, gbose__pg_settle};
+static unsigned fleet_history(struct gbose__store *base, int *renewed)
+{
+    struct gbose__pg_home *home = &((struct gbose__pg_store *)base)->home;
+
+    *renewed = atomic_load(&home->renewed) != 0;
+    return atomic_load(&home->history);
+}
+
+static int fleet_adopt(struct gbose__store *base, gbose_error *err)
+{
+    struct gbose__pg_store *store = (struct gbose__pg_store *)base;
+    struct gbose__pg *c = &store->keeper;
+    int rc;
+
+    gbose__pg_disconnect(c);
+    c->adopts = 1;
+    rc = ask(store, "SELECT 1", NULL, NULL, err);
+    if (!rc)
+        rc = gbose__pg_history_adopt(c, 1, err);
+    c->adopts = 0;
+    if (rc)
+        gbose__pg_disconnect(c);
+    return rc;
+}
+
+const struct gbose__fleet gbose__pg_fleet = {fleet_beat,    fleet_lead, fleet_publish,  fleet_published,
+                                             fleet_news,    fleet_told, gbose__pg_tend, gbose__pg_settle,
+                                             fleet_history, fleet_adopt};

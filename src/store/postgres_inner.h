@@ -39,6 +39,9 @@ struct gbose__pg_home {
     char *url;
     int patience;    /* milliseconds that an answer may take */
     atomic_int away; /* it cannot be reached: only those who look for it try */
+    /* PostgreSQL's timeline: it grows when a standby takes the place of the database, which may not have what was last
+     * written to that one. Nothing is written to another one than the trainer knows of. 0: not known. */
+    atomic_uint history, renewed; /* of the one we know; and of one that was found in its place */
 };
 
 #define GBOSE__PG_STATEMENTS 96
@@ -49,6 +52,9 @@ struct gbose__pg {
     int64_t pid, since; /* of its session, where it seeks: process and start */
     int patience;       /* milliseconds, if another one than its home's; 0: not */
     int seeks;          /* it tries to connect even when the database is away */
+    int adopts;         /* it may connect to a database that has taken the place of the one we know */
+    int warned;         /* the database has warned of something since this was 0 */
+    unsigned history;   /* of the database it is connected to; 0: not known, or a standby */
     int64_t sought;     /* when it last tried in vain; milliseconds of a monotonic clock */
     const char *prepared[GBOSE__PG_STATEMENTS];
     int n_prepared;
@@ -113,6 +119,9 @@ int gbose__pg_damaged(const char *what, gbose_error *err);
 #define GBOSE__PG_VERSION 1
 
 int gbose__pg_home_init(struct gbose__pg_home *home, const char *url, gbose_error *err);
+/* Go by the history of the database that c is connected to from now on. With `lease`, numbers that may have been given away in
+ * an earlier one are passed over. */
+int gbose__pg_history_adopt(struct gbose__pg *c, int lease, gbose_error *err);
 /* The version of the schema; 0 if there is none. One that is newer or strange is an error. */
 int gbose__pg_schema_version(struct gbose__pg *c, int *version, gbose_error *err);
 /* Bring it to the present version; `make`: also from nothing. *from is what it was. */

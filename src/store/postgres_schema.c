@@ -159,6 +159,29 @@ int gbose__pg_schema_make(struct gbose__pg *c, int make, int *from, gbose_error 
     return rc == GBOSE__PG_AGAIN ? GBOSE__ESTORE : rc;
 }
 
+/* Decisions that a standby had not received when it took over had numbers, and there may still be somebody who
+ * knows them: so many numbers are passed over that they are not given to others. Bandits likewise. */
+int gbose__pg_history_adopt(struct gbose__pg *c, int lease, gbose_error *err)
+{
+    int rc = GBOSE_OK;
+
+    if (lease && c->history)
+        rc = GBOSE__PG_WITH(
+            "WITH renewed AS (INSERT INTO meta VALUES ('history', int8send($1::int8)) ON CONFLICT (name)"
+            " DO UPDATE SET value = excluded.value WHERE meta.value <> excluded.value RETURNING 1),"
+            " passed AS (UPDATE lease SET next_number = next_number + (1 << 24)"
+            " WHERE EXISTS (SELECT FROM renewed))"
+            " SELECT setval(pg_get_serial_sequence('bandit', 'id'), nextval(pg_get_serial_sequence('bandit', "
+            "'id')) + 100)"
+            " FROM renewed",
+            NULL, c->history);
+    if (!rc) {
+        atomic_store(&c->home->history, c->history);
+        atomic_store(&c->home->renewed, 0);
+    }
+    return rc;
+}
+
 int gbose__pg_home_init(struct gbose__pg_home *home, const char *url, gbose_error *err)
 {
     const char *patience = getenv("GBOSE_STORE_PATIENCE");

@@ -239,6 +239,8 @@ static int sqlite_apply(struct gbose__store *base, struct gbose__change *changes
 
     if (sqlite3_exec(c->db, "BEGIN IMMEDIATE", NULL, NULL, NULL))
         return gbose__sqlite_fail(c, "write to the store", err);
+    if (!n && sqlite3_exec(c->db, "UPDATE meta SET value = value WHERE name = 'secret'", NULL, NULL, NULL))
+        rc = gbose__sqlite_fail(c, "write to the store", err);
     for (size_t i = 0; i < n && !rc; i++) {
         if (i && changes[i].chained && changes[i - 1].result != GBOSE__DONE) {
             changes[i].result = changes[i - 1].result;

@@ -101,12 +101,12 @@ static int view_snapshot(struct gbose__view *view, uint32_t bandit, uint32_t gen
     sqlite3_bind_int64(s, 3, most > GBOSE__MAX_NUMBER ? (int64_t)GBOSE__MAX_NUMBER : (int64_t)most);
     step = s ? sqlite3_step(s) : SQLITE_ERROR;
     if (step == SQLITE_ROW) {
-        struct gbose__snapshot_row row = {bandit,
-                                          generation,
-                                          (uint64_t)sqlite3_column_int64(s, 0),
-                                          sqlite3_column_blob(s, 2),
-                                          (size_t)sqlite3_column_bytes(s, 2),
-                                          sqlite3_column_int(s, 1)};
+        struct gbose__snapshot_row row = {.bandit = bandit,
+                                          .generation = generation,
+                                          .learned = (uint64_t)sqlite3_column_int64(s, 0),
+                                          .bytes = sqlite3_column_blob(s, 2),
+                                          .size = (size_t)sqlite3_column_bytes(s, 2),
+                                          .keep = sqlite3_column_int(s, 1)};
 
         rc = gbose__sum_snapshot(&row) == sqlite3_column_int64(s, 3) ? visit(context, &row)
                                                                      : damaged("a snapshot", err);

@@ -81,7 +81,8 @@ struct gbose__snapshot_row {
     uint64_t learned;
     const void *bytes; /* of gbose_save() */
     size_t size;
-    int keep; /* not to be replaced by the next one */
+    int keep;         /* not to be replaced by the next one */
+    unsigned history; /* of which outcomes: see history() of struct gbose__fleet; 0: whichever */
 };
 
 struct gbose__event_row {
@@ -251,6 +252,7 @@ typedef int gbose__key_visit(void *context, const struct gbose__key_row *row);
 
 struct gbose__store {
     void (*close)(struct gbose__store *store); /* NULL is not allowed */
+    /* All changes or none. No changes at all are a transaction too: can anything be written? */
     int (*apply)(struct gbose__store *store, struct gbose__change *changes, size_t n, gbose_error *err);
     int (*view)(struct gbose__store *store, struct gbose__view **out, gbose_error *err);
     /* A copy of the whole store, as it is at one moment, into a new file. Any thread. */
@@ -322,6 +324,11 @@ struct gbose__fleet {
     int (*tend)(struct gbose__store *store, gbose_error *err);
     /* After GBOSE__EDOUBT: did that group happen? GBOSE_OK with *happened, or GBOSE__EAWAY: not known yet. */
     int (*settle)(struct gbose__store *store, int *happened, gbose_error *err);
+    /* A standby that takes the place of the database may not have what was last written: outcomes go back, and others get their
+     * numbers. Each database has a number of its own. If *renewed, there is another one, which nothing is written to until
+     * adopt(): by then everything that was learned from the one before must be forgotten. */
+    unsigned (*history)(struct gbose__store *store, int *renewed);
+    int (*adopt)(struct gbose__store *store, gbose_error *err);
 };
 #define GBOSE__FORGOTTEN 15000 /* milliseconds */
 

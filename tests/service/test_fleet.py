@@ -288,6 +288,27 @@ def test_without_the_database(fleet, database):
     database.start()
 
 
+def test_readiness_needs_no_requests(fleet, database):
+    """Who sends requests only to servers that are ready must hear when one is so again."""
+    (server,) = fleet(1)
+    api = server.client()
+    api.put("/v1/bandits/b", {"dim": 2})
+
+    def ready():
+        return api.raw("GET", "/readyz")[0]
+
+    assert ready() == 200
+    database.stop(signal.SIGQUIT)
+    until(ready, lambda status: status == 503, 10)
+    database.start()
+    until(ready, lambda status: status == 200, 10)
+    server.proxy.mode = "swallow"
+    until(ready, lambda status: status == 503, 10)
+    assert api.raw("POST", "/v1/bandits/b/decide", json.dumps({"contexts": [[1, 2]]}))[0] == 503
+    server.proxy.mode = "open"
+    until(ready, lambda status: status == 200, 10)
+
+
 def test_nginx_in_front_of_three(fleet, tmp_path):
     if not shutil.which("nginx", path="/usr/sbin:/usr/bin"):
         pytest.skip("there is no nginx")
