@@ -12,11 +12,7 @@ if ! [[ $servers =~ ^[1-9]$ && $first =~ ^[0-9]+$ ]]; then
 fi
 
 if [[ -z ${GBOSE_TEST_POSTGRES-} ]]; then # begin: build, and come back here beside a database
-    "$top/scripts/setup.sh" serve
-    if ! compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then
-        echo "fleet: PostgreSQL is missing: apt-get install postgresql" >&2
-        exit 1
-    fi
+    "$top/scripts/setup.sh" fleet
     mkdir -p "$top/build"
     (cd "$top" && cmake --preset release && cmake --build --preset release --target gbose_cli) >"$top/build/run.log" 2>&1 ||
         { cat "$top/build/run.log" >&2; exit 1; }

@@ -1,11 +1,18 @@
 #!/usr/bin/env bash
 # Install what is missing on Debian and Ubuntu. When nothing is missing this only looks, on any system.
-# Usage: scripts/setup.sh run|study|serve|test|full|bench|package
+# Usage: scripts/setup.sh run|study|serve|fleet|test|full|bench|package
 #   run    to build gbose        study  to draw figures too      bench  to measure it beside others
 #   test   to test it            full   and with the long tests: other machines under emulation
 #   serve  the page of the service with its charts               package  to make a Debian package
+#   fleet  and a PostgreSQL for scripts/fleet.sh
 set -euo pipefail
 what=${1-run}
+
+case $what in
+    run | study | serve | fleet | test | full | bench | package) ;;
+    -h | --help) sed -n '2,/^set /{/^set /!s/^# \?//p}' "$0"; exit ;;
+    *) echo "setup: '$what' is not one of run, study, serve, fleet, test, full, bench, package" >&2; exit 2 ;;
+esac
 
 # for_any WHAT...: is this one of the things that it is for?
 for_any() {
@@ -118,8 +125,12 @@ if for_any full; then
 fi
 # The page of gbose serve draws its charts with uPlot; its tests drive a browser and Personalizer's own clients.
 npm=(uplot@1.6.32)
-if for_any serve test full package; then
+if for_any serve fleet test full package; then
     need npm command -v npm
+fi
+if for_any fleet; then
+    need postgresql sh -c 'ls /usr/lib/postgresql/*/bin/initdb'
+    need python3 command -v python3
 fi
 if for_any test full; then
     need chromium command -v chromium
@@ -141,7 +152,7 @@ if for_any test full; then
 fi
 
 # npm's packages go into build/npm, and are looked for there by CMake and the tests.
-if for_any serve test full package; then
+if for_any serve fleet test full package; then
     here=$(cd "$(dirname "$0")/.." && pwd)/build/npm
     absent=()
     for package in "${npm[@]}"; do

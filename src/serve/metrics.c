@@ -100,14 +100,15 @@ static void write_bandits(struct gbose__exchange *x, struct gbose__text *out)
     size_t n;
     struct gbose__bandit **all = gbose__registry_all(x->service, &n);
     struct gbose__counts *counts = calloc(n + 1, sizeof *counts);
+    int away = 0;
     gbose_error err;
 
-    for (size_t i = 0; i < n && counts; i++)
-        desk->view->counts(desk->view, all[i]->id, &counts[i], &err);
+    for (size_t i = 0; i < n && counts && !away; i++)
+        away = desk->view->counts(desk->view, all[i]->id, &counts[i], &err);
     for (size_t k = 0; k < sizeof column / sizeof *column && counts; k++) {
         gbose__text_format(out, "# HELP %s %s\n# TYPE %s %s\n", column[k].name, column[k].help,
                            column[k].name, column[k].type);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n && !away; i++) /* a counter that cannot be read is not 0 */
             gbose__text_format(out, "%s{bandit=\"%s\"} %" PRIu64 "\n", column[k].name, all[i]->name,
                                *(const uint64_t *)((const char *)&counts[i] + column[k].at));
     }

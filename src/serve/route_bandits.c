@@ -27,14 +27,37 @@ struct putting {
 
 /* ---- showing ---- */
 
-void gbose__bandit_write(struct gbose__text *out, struct gbose__bandit *b, struct gbose__desk *desk)
+static int take_time(void *context, const struct gbose__case *it)
+{
+    *(int64_t *)context = it->outcome->time;
+    return 0;
+}
+
+/* When the last event that the model knows was closed: how old the model is. */
+static void write_learned_at(struct gbose__text *out, const struct gbose__bandit *b, uint64_t learned,
+                             struct gbose__desk *desk)
+{
+    struct gbose__view *view = desk->view;
+    int64_t time = -1;
+    gbose_error err;
+
+    if (learned)
+        view->outcomes(view, b->id, learned - 1, learned, 1, take_time, &time, &err);
+    gbose__text_add(out, ", \"learned_at\": ");
+    if (time < 0) /* nothing was learned, or that event was erased or is too old to be kept */
+        gbose__text_add(out, "null");
+    else
+        gbose__text_time(out, time);
+}
+
+int gbose__bandit_write(struct gbose__text *out, struct gbose__bandit *b, struct gbose__desk *desk,
+                        gbose_error *err)
 {
     struct gbose__counts counts = {0};
     struct gbose__model *model;
     struct gbose__settings settings;
-    gbose_error err;
+    int rc = desk->view->counts(desk->view, b->id, &counts, err);
 
-    desk->view->counts(desk->view, b->id, &counts, &err);
     model = gbose__bandit_model(b, &settings);
     gbose__text_add(out, "{\"name\": ");
     gbose__text_quoted(out, b->name);
@@ -47,6 +70,7 @@ void gbose__bandit_write(struct gbose__text *out, struct gbose__bandit *b, struc
     gbose__settings_write(&settings, out);
     gbose__text_format(out, ", \"model\": %u, \"learned\": ", model->generation);
     gbose__text_integer(out, model->learned);
+    write_learned_at(out, b, model->learned, desk);
     gbose__text_add(out, ", \"created\": ");
     gbose__text_time(out, b->created);
     gbose__text_format(
@@ -58,13 +82,18 @@ void gbose__bandit_write(struct gbose__text *out, struct gbose__bandit *b, struc
         (unsigned long long)counts.defaulted, (unsigned long long)counts.unused,
         (unsigned long long)counts.rewards, (unsigned long long)counts.late);
     gbose__model_release(model);
+    return rc;
 }
 
 void gbose__route_get_bandit(struct gbose__exchange *x, const struct gbose__route_args *args)
 {
+    gbose_error err;
+
     x->status = 200;
-    gbose__bandit_write(&x->out, args->bandit, x->own);
-    gbose__text_add(&x->out, "\n");
+    if (gbose__bandit_write(&x->out, args->bandit, x->own, &err))
+        gbose__answer_error(x, 503, "storage", "", "%s", err.text);
+    else
+        gbose__text_add(&x->out, "\n");
 }
 
 static int by_name(const void *a, const void *b)
@@ -76,6 +105,8 @@ void gbose__route_bandits(struct gbose__exchange *x, const struct gbose__route_a
 {
     size_t n;
     struct gbose__bandit **all = gbose__registry_all(x->service, &n);
+    gbose_error err;
+    int rc = GBOSE_OK;
 
     (void)args;
     x->status = 200;
@@ -84,11 +115,13 @@ void gbose__route_bandits(struct gbose__exchange *x, const struct gbose__route_a
     gbose__text_add(&x->out, "{\"bandits\": [");
     for (size_t i = 0; i < n; i++) {
         gbose__text_add(&x->out, i ? ",\n " : "");
-        gbose__bandit_write(&x->out, all[i], x->own);
+        rc = rc ? rc : gbose__bandit_write(&x->out, all[i], x->own, &err);
         gbose__bandit_release(all[i]);
     }
     gbose__text_add(&x->out, "]}\n");
     free(all);
+    if (rc)
+        gbose__answer_error(x, 503, "storage", "", "%s", err.text);
 }
 
 /* ---- making and changing ---- */
@@ -205,6 +238,7 @@ static void finish_put(struct gbose__exchange *x)
 {
     struct putting *p = x->work;
     struct gbose__bandit *b;
+    gbose_error err;
 
     if (p->job.rc) {
         gbose__answer_failed(x, &p->job);
@@ -221,8 +255,10 @@ static void finish_put(struct gbose__exchange *x)
         return;
     }
     x->status = p->made ? 201 : p->job.n > 1 ? 202 : 200;
-    gbose__bandit_write(&x->out, b, x->own);
-    gbose__text_add(&x->out, "\n");
+    if (gbose__bandit_write(&x->out, b, x->own, &err))
+        gbose__answer_error(x, 503, "storage", "", "it is done, but cannot be shown: %s", err.text);
+    else
+        gbose__text_add(&x->out, "\n");
     gbose__bandit_release(b);
 }
 

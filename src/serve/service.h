@@ -474,7 +474,9 @@ struct gbose__generation *gbose__generation_read(struct gbose__exchange *x, cons
  * takes the generation. */
 void gbose__bandit_make(struct gbose__exchange *x, const char *name, const struct gbose__settings *settings,
                         struct gbose__generation *generation, void (*finish)(struct gbose__exchange *x));
-void gbose__bandit_write(struct gbose__text *out, struct gbose__bandit *bandit, struct gbose__desk *desk);
+/* A bandit as JSON. An error if its counts cannot be read: they are then 0. */
+int gbose__bandit_write(struct gbose__text *out, struct gbose__bandit *bandit, struct gbose__desk *desk,
+                        gbose_error *err);
 
 /* The log of a store that is opened beside whoever has it, piece by piece, until `put` says no. `bandit`
  * may be NULL when there is only one. GBOSE_OK or an error. */

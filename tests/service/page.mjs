@@ -39,6 +39,7 @@ const verdicts = await page.locator(".verdict").allTextContents();
 assert.ok(verdicts.some((text) => /\+0\.\d+ a round compared with playing at random \[\+0\.\d+, \+/.test(text)), verdicts.join("\n"));
 const cards = await page.locator(".card").allTextContents();
 assert.ok(cards.some((text) => text === "3,000decisions"), cards.join("|"));
+assert.ok(cards.some((text) => /^\d+ (s|min) agothe model last learned$/.test(text)), cards.join("|"));
 await page.locator(".u-wrap canvas").nth(3).waitFor();
 assert.equal(await page.locator(".u-wrap canvas").count(), 4);
 assert.ok((await page.locator("body").textContent()).includes("Following it removes"));

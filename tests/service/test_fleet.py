@@ -263,6 +263,8 @@ def test_without_the_database(fleet, database):
     assert status == 200 and json.loads(data)["buffered"] == 300
     metrics = api.raw("GET", "/metrics")[1].decode()
     assert "gbose_store_reachable 0" in metrics and "gbose_buffered_changes 300" in metrics
+    # What is not known is not shown as 0.
+    assert "gbose_events_total{" not in metrics and api.raw("GET", "/v1/bandits/relaxed")[0] == 503
     # The buffer has a bound, and is then honest.
     many = json.dumps([{"contexts": [[1, 2], [2, 1]]}] * 1000)
     kept = 0

@@ -79,6 +79,7 @@ function cards(bandit) {
     [percent(c.defaulted / closed), "closed with the default"],
     [count(c.late), "late rewards"],
     [count(c.outcomes - bandit.learned), "closed, not learned yet"],
+    [bandit.learned_at ? age(bandit.learned_at) : "–", "the model last learned"],
   ];
   return element("div", { class: "cards" }, facts.map(([value, name]) => element("div", { class: "card" }, element("b", {}, value), element("span", {}, name))));
 }
