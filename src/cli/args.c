@@ -128,7 +128,10 @@ int args_parse(int argc, char **argv, struct arg *args)
                                near_option(word, strcspn(word, "="), args));
         if (!arg) {
             list_options(known, sizeof known, args);
-            return usage_error(argv[0], "unknown option '%s'; it knows %s", argv[i], known);
+            return usage_error(argv[0],
+                               *known ? "unknown option '%s'; it knows %s"
+                                      : "unknown option '%s'; it has no options%s",
+                               argv[i], known);
         }
         if (arg->given && arg->most < MANY)
             return usage_error(argv[0], "--%s is given twice", arg->name);

@@ -379,7 +379,7 @@ static int run(int argc, char **argv)
 }
 
 const struct command cmd_effects = {
-    "effects", "what features of arms do to the reward, with intervals. From a log",
+    "effects", "what features do to the reward, with intervals. From a log",
     "Usage: gbose effects LOG... [--x WHAT...] [--by COLUMN] [--unit COLUMN] [--out DIR]\n"
     "       gbose effects TABLE --wcls --controls NAME... --moderators NAME... [--numerator P]\n\n"
     "Estimates what each feature adds to the reward, without bias whatever moves the level of the rewards, "

@@ -80,6 +80,72 @@ int help_next(struct help_reader *reader, struct line *line)
     return 1;
 }
 
+/* ---- for people ---- */
+
+static size_t indentation(const char *line)
+{
+    return strspn(line, " ");
+}
+
+/* Print the words from `text` to `end`, of which the first stands in that column, in lines that begin at `hang`. */
+static void print_words(FILE *to, const char *text, const char *end, size_t column, size_t hang, size_t width)
+{
+    int first = 1;
+
+    while (text < end) {
+        size_t length = strcspn(text, " \n");
+
+        if (*text == '[' && strcspn(text, "]") < strcspn(text, "\n")) /* "[--out DIR]" stays together */
+            length = strcspn(text, "]") + strcspn(text + strcspn(text, "]"), " \n");
+        if (length && !first && column + 1 + length > width) {
+            fprintf(to, "\n%*s", (int)hang, "");
+            column = hang;
+        } else if (length && !first) {
+            fputc(' ', to);
+            column++;
+        }
+        fwrite(text, 1, length, to);
+        column += length;
+        first &= !length;
+        text += length + 1;
+    }
+    fputc('\n', to);
+}
+
+/* Does the second line go on with what the first began? */
+static int goes_on(const struct line *line, const char *begin, const struct line *next, const char *at)
+{
+    return (line->kind == LINE_ITEM && next->kind == LINE_MORE) ||
+           (line->kind == LINE_TEXT && next->kind == LINE_TEXT && indentation(begin) == indentation(at));
+}
+
+void help_print(FILE *to, const char *help, size_t width)
+{
+    struct help_reader reader = {.at = help};
+    struct line line, next;
+
+    for (const char *begin = help; help_next(&reader, &line); begin = reader.at) {
+        struct help_reader ahead = reader;
+        size_t widest = strcspn(begin, "\n"), column = (size_t)(line.text - begin), hang = column;
+
+        if (line.kind == LINE_USAGE)
+            hang += 4;
+        for (const char *at = reader.at; help_next(&ahead, &next) && goes_on(&line, begin, &next, at);
+             at = reader.at) {
+            if (strcspn(at, "\n") > widest)
+                widest = strcspn(at, "\n");
+            hang = indentation(at);
+            reader = ahead;
+        }
+        if (widest <= width || line.kind == LINE_EXAMPLE || line.kind == LINE_BLANK) {
+            fwrite(begin, 1, (size_t)(reader.at - begin), to); /* as it was written; examples can be pasted */
+            continue;
+        }
+        fwrite(begin, 1, column, to);
+        print_words(to, line.text, reader.at, column, hang < width / 2 ? hang : 6, width);
+    }
+}
+
 /* Is --name in the term of an item? Terms can be "--out DIR" and "--controls, --moderators". */
 static const char *find_option(const struct line *line, const char *name)
 {

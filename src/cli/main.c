@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/manual.h"
 #include "cli/terminal.h"
 #include "core/spec.h"
 #include "gbose.h"
@@ -39,7 +40,8 @@ static void print_overview(FILE *to)
                 "  gbose paper --quick                       the paper's table, in half a minute\n"
                 "  gbose simulate --world gallery --learner gbose lin-ts --out -\n"
                 "  gbose learners gbose                      a learner's options\n\n"
-                "Exit codes: 0 done, 1 failed, 2 not understood (nothing was done), 130 stopped by Ctrl-C\n");
+                "Exit codes: 0 done, 1 failed, 2 not understood (nothing was done), 130 stopped\n"
+                "by Ctrl-C\n");
 }
 
 /* Commands as a catalog, for its search of the nearest name. */
@@ -122,7 +124,8 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc && !help; i++)
         help = !strcmp(argv[i], "--help") || !strcmp(argv[i], "-h");
     if (help) {
-        printf("gbose %s: %s\n\n%s", command->name, command->summary, command->help);
+        printf("gbose %s: %s\n\n", command->name, command->summary);
+        help_print(stdout, command->help, terminal_width(stdout));
         return check_output(EXIT_FINE);
     }
     gbose__cluster_begin();

@@ -32,6 +32,9 @@ struct help_reader {
 };
 int help_next(struct help_reader *reader, struct line *line);
 
+/* Print a help text; what is wider than that is folded. */
+void help_print(FILE *to, const char *help, size_t width);
+
 /* What help says of option --name: a line, and what its value is called ("DIR"). 0 if help has no item for
  * it. */
 int help_option(const struct command *command, const char *name, struct line *meaning, char *value,

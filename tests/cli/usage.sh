@@ -8,6 +8,9 @@ for command in paper simulate collect worlds learners schema log learn evaluate 
     "$gbose" help $command | grep -q "Example" || fail "help $command has no example"
     "$gbose" $command --help | cmp -s - <("$gbose" help $command) || fail "$command --help"
 done
+for command in $("$gbose" --help | sed -n '/^Usage/,/^Examples/s/^  \([a-z]*\) .*/\1/p'); do
+    wide=$("$gbose" help $command | sed '/^Example/,$d' | grep -E '.{81}') && fail "help $command is wider than 80 columns: $wide"
+done
 "$gbose" learners | grep -q semi-ts || fail "learners"
 [[ $("$gbose" learners | head -1) == gbose-auto* ]] || fail "gbose-auto is not the first"
 for list in learners worlds; do
