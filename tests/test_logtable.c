@@ -203,6 +203,7 @@ static void a_wrong_decision_is_passed_over_whole(void **state)
         {"2,a,1,0.5,much\n2,b,0,0.5,\n", "'reward' must be a number; got 'much'"},
         {"2,a,1,0.5,1\n2,b,0,0.5,,,\n", "line 5"},
         {"2,a,1,nan,1\n2,b,0,0.5,\n", "got 'nan'"},
+        {"2,a,yes,0.5,1\n2,b,0,0.5,\n", "'played' must be 1 or 0; got 'yes'"},
     };
     char text[1000];
 
@@ -223,6 +224,7 @@ static void missing_columns_are_named(void **state)
         {"id,action.price,probability\n", "no column 'reward'"},
         {"arm,reward\n", "no column 'probability'"},
         {"reward,probability\n", "no column 'arm'"},
+        {"arm,reward,probability\n", "only the played arm's probability is there"},
     };
     struct gbose__log_options set = {0};
     struct gbose__log *log;
@@ -234,6 +236,94 @@ static void missing_columns_are_named(void **state)
                          GBOSE_EINVAL);
         assert_that(strstr(err.text, cases[i].says), "%s", err.text);
     }
+}
+
+/* Open a table whose arms are as --arms says, and read its decisions until one is wrong: how many were right. */
+static int read_arms(const char *text, const char *arms, const char *says)
+{
+    struct gbose__log_options set = {.arms = arms};
+    const struct gbose__record *r;
+    struct gbose__log *log;
+    gbose_error err = {0, ""};
+    int n = 0, rc = gbose__log_open(&log, written("arms.csv", text), &set, &err);
+
+    if (!rc) {
+        while ((rc = gbose__log_next(log, &r, &err)) == 1) {
+            n++;
+            assert_true(r->partial && r->n_arms == 3 && r->n_ids == 3);
+            assert_true(r->pmf[r->arm] == 0.5 && r->pmf[(r->arm + 1) % 3] == 0.25);
+            assert_null(gbose__record_column(r, "probability"));
+            assert_string_equal(gbose__record_column(r, "country"), "de");
+        }
+        gbose__log_close(log);
+    }
+    assert_that(says ? rc < 0 && strstr(err.text, says) : rc == 0, "%s", err.text);
+    return n;
+}
+
+/* Where only the played arm's probability is known, how many arms there are decides what a uniform policy would have done:
+ * it is asked for, and does not depend on the rows so far. */
+static void arms_are_asked_for_when_one_probability_is_known(void **state)
+{
+    static const char numbers[] = "arm,reward,probability,country\n2,1,0.5,de\n0,1,0.5,de\n",
+                      names[] = "arm,reward,probability,country\nz,1,0.5,de\ny,1,0.5,de\n";
+    char more[200];
+
+    (void)state;
+    assert_int_equal(read_arms(numbers, "3", NULL), 2);
+    assert_int_equal(read_arms(names, "x,y,z", NULL), 2);
+    assert_int_equal(
+        read_arms(names, NULL, "say which arms there are: --arms 34 for 0 to 33, or --arms a,b,c"), 0);
+    assert_int_equal(read_arms(names, "x,z,w", "line 3: arm 'y' is not among the 3 of --arms"), 1);
+    assert_int_equal(read_arms(names, "3", "line 2: arm 'z' is not among the 3 of --arms"), 0);
+    assert_int_equal(read_arms(names, "x,y,", "how many there are, or their ids as a,b,c; got 'x,y,'"), 0);
+    assert_int_equal(read_arms(names, "x,y,x", "--arms names 'x' twice"), 0);
+    assert_int_equal(read_arms(names, "0", "from 1 to 100000, or ids; got '0'"), 0);
+    assert_int_equal(read_arms(names, "9999999999999999999999", "from 1 to 100000"), 0);
+    snprintf(more, sizeof more, "%sy,1,1.5,de\n", names);
+    assert_int_equal(read_arms(more, "x,y,z", "line 4: the probability is 1.5: it must be from 0 to 1"), 2);
+    assert_int_equal(
+        read_arms("arm,reward,probability,country\nx,1,0.5,de\n", "x", "add up to 0.5 instead of 1"), 0);
+}
+
+/* The probabilities of all arms say more than that of one, and which arms there are. */
+static void all_probabilities_go_before_one(void **state)
+{
+    struct gbose__log_options set = {.arms = "30"};
+    const struct gbose__record *r;
+    struct gbose__log *log;
+    gbose_error err;
+
+    (void)state;
+    assert_that(!gbose__log_open(&log,
+                                 written("both.csv", "arm,reward,p:a,probability,p:b\nb,1,0.3,0.7,0.7\n"),
+                                 &set, &err),
+                "%s", err.text);
+    assert_that(gbose__log_next(log, &r, &err) == 1, "%s", err.text);
+    assert_true(!r->partial && r->n_arms == 2 && r->arm == 1 && r->pmf[0] == 0.3 && r->pmf[1] == 0.7);
+    gbose__log_close(log);
+}
+
+/* A table of arms keeps values to group by, too: those of a decision's first row. */
+static void rows_of_arms_have_values_to_group_by(void **state)
+{
+    struct gbose__log_options set = {0};
+    const struct gbose__record *r;
+    struct gbose__log *log;
+    gbose_error err;
+
+    (void)state;
+    assert_false(
+        gbose__log_open(&log,
+                        written("by.csv", "id,arm,played,probability,reward,country\n"
+                                          "1,a,1,0.5,2,de\n1,b,0,0.5,,de\n2,a,0,0.5,,fr\n2,b,1,0.5,1,it\n"),
+                        &set, &err));
+    assert_int_equal(gbose__log_next(log, &r, &err), 1);
+    assert_string_equal(gbose__record_column(r, "country"), "de");
+    assert_int_equal(gbose__log_next(log, &r, &err), 1);
+    assert_string_equal(gbose__record_column(r, "country"), "fr");
+    assert_null(gbose__record_column(r, "played"));
+    gbose__log_close(log);
 }
 
 /* ---- the schema's hash ---- */
@@ -337,6 +427,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_row_for_each_decision_is_the_decision, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_wrong_decision_is_passed_over_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_columns_are_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(arms_are_asked_for_when_one_probability_is_known, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_probabilities_go_before_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rows_of_arms_have_values_to_group_by, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_log_of_another_schema_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(features_of_dsjson_have_names, set_up, tear_down),
     };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 import re
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, Union
 
@@ -14,7 +15,7 @@ from ._bandit import Bandit
 from ._effects import Effects, collect
 from ._errors import Error, check
 from ._gbose import ffi, lib
-from ._rows import Row, rows
+from ._rows import Arms, Row, rows
 from ._schema import Schema
 
 Policy = Union[str, Bandit, Callable[[Row], Any]]
@@ -49,27 +50,37 @@ class _Logged:
         self.units: dict[Any, int] = {}
         self.schema = schema
         self.accepted: set[str] = set() if schema is None else {f"{schema.hash:016x}"}  # hashes of rows that may be taken
+        self.kept: float | None = None  # 'drop', which all rows have in common
 
     def read(self, row: Row, number: int) -> bool:
         """Take a row; False if it has no reward."""
-        reward = row.get("r", row.get("reward"))
-        if reward is None or (isinstance(reward, float) and math.isnan(reward)):
-            return False
         try:
-            self.arm = int(row["arm"])
+            arm = row["arm"]
+            self.arm = operator.index(int(arm) if isinstance(arm, float) and arm.is_integer() else arm)
             self.pmf = np.ascontiguousarray(row["pmf"] if "pmf" in row else self._partial(row), dtype=np.float64)
         except (KeyError, TypeError, ValueError) as error:
             raise Error(f"row {number}: 'arm' (an index) and 'pmf' (the probabilities of all arms) are needed: {error}") from None
         if self.pmf.ndim != 1 or not 0 <= self.arm < len(self.pmf):
             raise Error(f"row {number}: 'arm' is {self.arm}, and 'pmf' has the shape {self.pmf.shape}")
+        if row.get("v", 1) != 1:
+            raise Error(f"row {number}: 'v' must be 1: another version of the format is not known")
+        reward = row.get("r", row.get("reward"))
+        if reward is None or (isinstance(reward, float) and math.isnan(reward)):
+            return False
+        self._sampled(row, number)
         self._contexts(row, number)
         c = self.c
-        c.n_arms, c.arm, c.reward = len(self.pmf), self.arm, float(reward)
+        try:
+            c.n_arms, c.arm, c.reward = len(self.pmf), self.arm, float(reward)
+        except (TypeError, ValueError):
+            raise Error(f"row {number}: the reward must be a number; got {reward!r}") from None
         c.partial = int("pmf" not in row and len(self.pmf) > 1)
         c.pmf = ffi.from_buffer("double[]", self.pmf)
         c.contexts = ffi.from_buffer("double[]", self.x) if self.x is not None else ffi.NULL
         c.label = ffi.NULL
         if row.get("arms") is not None:
+            if len(row["arms"]) != len(self.pmf):
+                raise Error(f"row {number}: 'arms' has {len(row['arms'])} entries, and there are probabilities of {len(self.pmf)} arms")
             self.label = ffi.new("size_t[]", [self.labels.setdefault(a, len(self.labels)) for a in row["arms"]])
             c.label = self.label
         unit = row.get("unit")
@@ -78,8 +89,22 @@ class _Logged:
 
     def _partial(self, row: Row) -> list[float]:
         """Only the probability of the arm played is known: the others share the rest."""
+        if "p" not in row:
+            raise ValueError("there is neither 'pmf' nor 'p'")
         n, p = len(row["arms"]) if "arms" in row else int(row["n_arms"]), float(row["p"])
-        return [p if a == self.arm else (1 - p) / (n - 1) for a in builtins.range(n)] if n > 1 else [1.0]
+        if not 0 < p <= 1:
+            raise ValueError(f"'p' is {p:g}: the probability of the arm played is above 0 and at most 1")
+        return [p if a == self.arm else (1 - p) / (n - 1) for a in builtins.range(n)]
+
+    def _sampled(self, row: Row, number: int) -> None:
+        """A log that was thinned must have been thinned evenly."""
+        kept = float(row.get("drop", 1))
+        if not 0 < kept <= 1:
+            raise Error(f"row {number}: 'drop' is {kept:g}: the probability of being kept is above 0 and at most 1")
+        if self.kept is not None and abs(kept - self.kept) > 1e-12:
+            raise Error(f"row {number}: it was kept with probability {kept:g} and others with {self.kept:g} ('drop'): a log that was thinned "
+                        "unevenly cannot be judged")
+        self.kept = kept
 
     def _contexts(self, row: Row, number: int) -> None:
         """Contexts and features of the round: as logged, or by the schema."""
@@ -95,7 +120,10 @@ class _Logged:
             except Error as error:
                 raise Error(f"row {number}: {error}") from None
         elif row.get("x") is not None and "pmf" in row:
-            self.x = np.ascontiguousarray(row["x"], dtype=np.float64)
+            try:
+                self.x = np.ascontiguousarray(row["x"], dtype=np.float64)
+            except (TypeError, ValueError):
+                raise Error(f"row {number}: 'x' must be a row of numbers for each arm, all of one length") from None
         elif self.schema is not None and "pmf" in row:
             raise Error(f"row {number}: there are no features by name ('actions'), which the schema needs")
         if self.x is not None and (self.x.ndim != 2 or len(self.x) != len(self.pmf)):
@@ -256,6 +284,7 @@ def evaluate(
     range: tuple[float, float] = (0, 1),
     horizon: float = 10000,
     schema: Schema | None = None,
+    arms: Arms = None,
 ) -> Evaluation:
     """What policies would have earned, from a log that somebody else's decisions made.
 
@@ -270,6 +299,7 @@ def evaluate(
     horizon   rounds at which intervals are tightest
     schema    makes contexts of features by name ('user', 'actions', ...; in tables, columns with a dot). Rows that say that another
               schema made them are refused, unless this one only appends terms to it
+    arms      where a table has only the played arm's probability: how many arms there are (they are called 0, 1, ...), or their ids
 
     >>> import gbose, numpy as np
     >>> rng = np.random.default_rng(1)
@@ -295,7 +325,7 @@ def evaluate(
     logged, e = _Logged(schema), None
     rounds = missing = 0
     next_point, curve, difference = 50.0, [], ffi.new("gbose_difference *")
-    for number, row in enumerate(rows(log)):
+    for number, row in enumerate(rows(log, arms)):
         if not logged.read(row, number):
             missing += 1
             continue
@@ -305,7 +335,8 @@ def evaluate(
             e = ffi.gc(box[0], lib.gbose_evaluation_free)
             width = dim
         if dim != width:
-            raise Error(f"row {number}: contexts have {dim} features, and those before had {width}")
+            raise Error(f"row {number}: contexts have {dim} features, and those before had {width}" if "pmf" in row else
+                        f"row {number}: only the played arm's probability is logged, and before it those of all arms were")
         arrays = []
         for i, (name, policy) in enumerate(named):
             if i in live:
@@ -357,8 +388,12 @@ def effects(
     for number, row in enumerate(rows(log)):
         if not logged.read(row, number):
             continue
+        if "pmf" not in row:
+            raise Error(f"row {number}: only the played arm's probability is logged; effects need those of all arms ('pmf')")
         if logged.x is None:
             raise Error(f"row {number}: there are no contexts ('x')")
+        if unit and row.get("unit") is None:
+            raise Error(f"row {number}: there is no 'unit' to tell units apart")
         if f is None:
             dim = logged.x.shape[1]
             check(lib.gbose_effects_new(box, dim, int(unit), err), err)

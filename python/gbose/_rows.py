@@ -8,7 +8,7 @@ import itertools
 import json
 import math
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Mapping
+from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
 
 from ._errors import Error
 
@@ -18,25 +18,29 @@ Row = Mapping[str, Any]
 _OBD = {"item_id": "arm", "click": "reward", "propensity_score": "probability", "timestamp": "t", "position": "page.position"}
 
 
-def rows(log: Any) -> Iterator[Row]:
+# Which arms there are, where a table has only the probability of the one that was played: how many, or their ids.
+Arms = Union[int, Sequence[Any], None]
+
+
+def rows(log: Any, arms: Arms = None) -> Iterator[Row]:
     """Rows with 'arm' (an index) and 'pmf', or 'p' and 'arms', and 'r' or 'reward': of a path (JSON lines, dsjson, CSV, the Open
     Bandit Dataset; .gz too), a frame, or dictionaries."""
     if isinstance(log, (str, Path)):
-        yield from _file(Path(log))
+        yield from _file(Path(log), arms)
     elif hasattr(log, "to_dict") and hasattr(log, "columns"):
         columns, records = [str(c) for c in log.columns], log.to_dict("records")
-        yield from records if "pmf" in columns else _table("the frame", columns, records)
+        yield from records if "pmf" in columns else _table("the frame", columns, records, arms)
     else:
         yield from log
 
 
-def _file(path: Path) -> Iterator[Row]:
+def _file(path: Path, arms: Arms) -> Iterator[Row]:
     name = path.name[:-3] if path.name.endswith(".gz") else path.name
     with gzip.open(path, "rt", encoding="utf-8") if name != path.name else open(path, encoding="utf-8") as lines:
         try:
             if name.endswith(".csv"):
                 table = csv.DictReader(lines, strict=True)
-                yield from _table(str(path), list(table.fieldnames or []), table)
+                yield from _table(str(path), list(table.fieldnames or []), table, arms)
             else:
                 yield from _lines(path, lines)
         except (EOFError, gzip.BadGzipFile, UnicodeDecodeError, csv.Error) as error:
@@ -49,7 +53,7 @@ def _lines(path: Path, lines: Iterable[str]) -> Iterator[Row]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Error(f"{path}, line {number}: {error}") from None
         if not isinstance(row, dict):
             raise Error(f"{path}, line {number}: a line must be an object")
@@ -123,7 +127,7 @@ def _scopes(row: Row, of_action: bool) -> dict[str, dict[str, Any]]:
     return out
 
 
-def _table(where: str, columns: list[str], records: Iterable[Row]) -> Iterator[Row]:
+def _table(where: str, columns: list[str], records: Iterable[Row], arms: Arms) -> Iterator[Row]:
     """A row is a decision or, if there is a column 'played' or 'action.NAME', an arm."""
     is_long = "played" in columns or any(c.startswith("action.") for c in columns)
     if "item_id" in columns and "propensity_score" in columns:
@@ -136,9 +140,15 @@ def _table(where: str, columns: list[str], records: Iterable[Row]) -> Iterator[R
         for number, (_, group) in enumerate(itertools.groupby(records, key=lambda row: row["id"])):
             yield _at(f"{where}, decision {number}", _long, list(group))
     else:
-        arms = [c[2:] for c in columns if c.startswith("p:")]
+        if not whole and arms is None:
+            raise Error(f"{where}: only the played arm's probability is there; to evaluate, say which arms there are, as arms=34 "
+                        "for 0 to 33, or arms=['a', 'b']; effects need those of all arms, in columns 'p:ID'")
+        given = arms if isinstance(arms, Sequence) else range(arms or 0)
+        ids = [c[2:] for c in columns if c.startswith("p:")] if whole else [str(a) for a in given]
+        if len(set(ids)) < len(ids):
+            raise Error(f"{where}: an arm is named twice: {', '.join(ids)}")
         for number, row in enumerate(records):
-            yield _at(f"{where}, row {number}", _wide, row, arms, whole)
+            yield _at(f"{where}, row {number}", _wide, row, ids, whole)
 
 
 def _at(where: str, make: Any, *given: Any) -> Row:
@@ -165,9 +175,7 @@ def _known(row: Row, arm: str) -> dict[str, Any]:
 def _wide(row: Row, arms: list[str], whole: bool) -> Row:
     arm = str(row["arm"])
     if arm not in arms:
-        if whole:
-            raise Error(f"arm {arm!r} has no column 'p:{arm}'")
-        arms.append(arm)
+        raise Error(f"arm {arm!r} has no column 'p:{arm}'" if whole else f"arm {arm!r} is not among the {len(arms)} of arms")
     out: dict[str, Any] = {"arm": arms.index(arm), "arms": list(arms), **_scopes(row, False), "actions": [_known(row, a) for a in arms]}
     out["r"] = _number(row, "reward") if _given(row["reward"]) else None
     if whole:

@@ -184,7 +184,18 @@ def test_wide_tables(tmp_path):
         other = pd.read_csv(tmp_path / "out" / "effects.csv")
         assert other.iloc[0, 1] == pytest.approx(gbose.effects(path)["x0"]["estimate"], rel=1e-9)
     partial = wide.drop(columns=["p:a", "p:b"]).assign(probability=0.5)
-    assert gbose.evaluate(partial, ["logged", "arm=b"], range=(-2, 2)).differences["arm=b"].lower > 0
+    assert gbose.evaluate(partial, ["logged", "arm=b"], range=(-2, 2), arms=["a", "b"]).differences["arm=b"].lower > 0
+    # How many arms there are is what a uniform policy is about: it is asked for, and not what the rows so far had.
+    numbered = partial.assign(arm=(partial["arm"] == "b") * 2)
+    assert gbose.evaluate(numbered, ["logged", "uniform"], arms=4).policies["uniform"]["ips"] == pytest.approx(partial["reward"].mean() / 2)
+    for arms, says in ((None, "the frame: only the played arm's probability is there; to evaluate, say which arms"),
+                       (["a"], "is not among the 1 of arms"), (["a", "b", "a"], "named twice")):
+        with pytest.raises(gbose.Error, match=says):
+            gbose.evaluate(partial, arms=arms)
+    with pytest.raises(gbose.Error, match="effects need those of all arms"):
+        gbose.effects(partial)
+    both = gbose.evaluate(wide.assign(probability=0.5), ["logged", "arm=b"], range=(-2, 2))  # all probabilities say more than one
+    assert both.differences == gbose.evaluate(wide, ["logged", "arm=b"], range=(-2, 2)).differences
     with pytest.raises(gbose.Error, match="there is no column 'probability'"):
         gbose.evaluate(wide.drop(columns=["p:a", "p:b"]))
     with pytest.raises(gbose.Error, match="row 0: arm 'c' has no column"):
@@ -232,6 +243,32 @@ def test_effects_of_a_bandit_have_names(named):
     assert error.value.name == "ELEARNER"
 
 
+@pytest.mark.parametrize("change, says", [
+    ({"arm": 1.5}, "row 3: 'arm' \\(an index\\)"), ({"arm": "b"}, "row 3: 'arm'"), ({"arm": 2}, "'arm' is 2"),
+    ({"arms": ["a"]}, "row 3: 'arms' has 1 entries, and there are probabilities of 2 arms"), ({"r": "much"}, "the reward must be a number; got 'much'"),
+    ({"x": [[1.0, 2.0], [1.0]]}, "row 3: 'x' must be a row of numbers for each arm"), ({"v": 2}, "row 3: 'v' must be 1"),
+    ({"drop": 0.5}, "row 3: it was kept with probability 0.5 and others with 1"), ({"drop": 0}, "'drop' is 0"),
+    ({"pmf": None, "p": 0.5}, "only the played arm's probability is logged, and before it"), ({"pmf": None}, "there is neither 'pmf' nor 'p'"),
+    ({"pmf": None, "p": 2}, "'p' is 2"), ({"pmf": [0.7, 0.7]}, "add up to 1.4"), ({"arm": None, "r": None}, "row 3: 'arm'"),
+    ({"pmf": None, "p": 0.5, "x": None}, "only the played arm's probability is logged, and before it"),
+])
+def test_a_wrong_row_is_named(change, says):
+    good = {"arm": 1, "pmf": [0.5, 0.5], "arms": ["a", "b"], "x": [[1.0, 2.0], [0.5, 1.0]], "r": 0.5, "unit": "u"}
+    wrong = {key: value for key, value in {**good, **change}.items() if value is not None}
+    assert gbose.evaluate([good] * 5 + [{**good, "arm": 1.0}]).rounds == 6
+    with pytest.raises(gbose.Error, match=says):
+        gbose.evaluate([good] * 3 + [wrong])
+
+
+def test_effects_need_all_that_they_stand_on():
+    good = {"arm": 1, "pmf": [0.5, 0.5], "arms": ["a", "b"], "x": [[1.0], [0.5]], "r": 0.5, "unit": "u"}
+    for key, says in (("unit", "row 2: there is no 'unit'"), ("x", "row 2: there are no contexts")):
+        with pytest.raises(gbose.Error, match=says):
+            gbose.effects([good, good, {k: v for k, v in good.items() if k != key}], unit=True)
+    with pytest.raises(gbose.Error, match="row 0: only the played arm's probability is logged; effects need those of all arms"):
+        gbose.effects([{**{k: v for k, v in good.items() if k != "pmf"}, "p": 0.5}])
+
+
 def test_broken_files(tmp_path):
     import gzip
 
@@ -239,7 +276,7 @@ def test_broken_files(tmp_path):
     for name, data, says in (("cut.jsonl.gz", packed[:-20], "cut.jsonl.gz: "), ("no.jsonl.gz", b"plain", "no.jsonl.gz: "),
                              ("bin.jsonl", b"\xff\xfe\x00", "bin.jsonl: "), ("list.jsonl", b"[1]\n", "line 1: a line must be an object"),
                              ("empty.jsonl", b"", "no row with a reward"), ("empty.csv", b"", "no column 'arm'"),
-                             ("q.csv", b'arm,reward,probability\n"a"b,1,1\n', "q.csv: ")):
+                             ("q.csv", b'arm,reward,p:a\n"a"b,1,1\n', "q.csv: "), ("deep.jsonl", b"[" * 100000, "deep.jsonl, line 1: ")):
         (tmp_path / name).write_bytes(data)
         with pytest.raises(gbose.Error, match=says):
             gbose.evaluate(tmp_path / name)

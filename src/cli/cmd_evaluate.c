@@ -447,5 +447,5 @@ const struct command cmd_evaluate = {
     "                  (100); intervals are tightest after T rounds (10000)\n"
     "  --out DIR       report.html with figures, and tables as CSV\n" LOG_HELP "\nExamples:\n"
     "  gbose evaluate monday.jsonl.gz --policy logged uniform --learner gbose-auto\n"
-    "  gbose evaluate random.csv.gz --format obd --policy logged table:bts.csv --by position\n",
+    "  gbose evaluate random.csv.gz --format obd --arms 34 --policy logged table:bts.csv --by position\n",
     run};

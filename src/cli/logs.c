@@ -105,9 +105,7 @@ int logs_schema(gbose_schema **out, const char *command, const char *path)
 int logs_options(struct logs *logs, const char *command, struct arg *args)
 {
     const struct arg *paths = args_named(args, "");
-    const char *format = value_of(args, "format"), *schema = value_of(args, "schema"),
-               *arms = value_of(args, "arms");
-    uint64_t n = 0;
+    const char *format = value_of(args, "format"), *schema = value_of(args, "schema");
     int rc;
 
     logs->command = command;
@@ -124,12 +122,7 @@ int logs_options(struct logs *logs, const char *command, struct arg *args)
             return usage_error(command, "--format must be json, dsjson, csv or obd; got '%s'", format);
         logs->set.format = (enum gbose__log_format)known;
     }
-    if (arms) {
-        rc = parse_count(&n, command, "arms", arms, 1, 100000);
-        if (rc)
-            return rc;
-    }
-    logs->set.arms = (size_t)n;
+    logs->set.arms = value_of(args, "arms");
     logs->set.arm = value_of(args, "arm");
     logs->set.reward = value_of(args, "reward");
     logs->set.probability = value_of(args, "probability");

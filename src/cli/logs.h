@@ -21,7 +21,8 @@
     "  --any-schema    also of lines that another schema decided; they are refused otherwise\n"              \
     "  --skip-bad      go on behind lines that are broken, and count them\n"                                 \
     "  Columns of a CSV: --arm, --reward, --probability, --id, --time, --unit (arm, reward, ...);\n"         \
-    "  'p:ID' the probability of each arm; 'x:NAME' features of the round; --arms K how many arms there "    \
+    "  'p:ID' the probability of each arm; 'x:NAME' features of the round. Where only the played arm's\n"    \
+    "  probability is there: --arms 34 (they are called 0 to 33) or --arms a,b,c says which arms there "     \
     "are\n"
 
 /* Numbers for texts: 0, 1, 2, ... in the order in which they come. Zeroed memory is empty. */

@@ -24,7 +24,9 @@ struct gbose__log_options {
     int features_only; /* 1: lines need not be decisions, and records hold nothing but their features */
     /* Of a CSV: names of columns; NULL: "arm", "reward", "probability", "id", "t", "unit" (io/logtable.h). */
     const char *arm, *reward, *probability, *id, *time, *unit;
-    size_t arms; /* of a CSV with one probability: how many arms there are; 0: as many as were seen so far */
+    const char
+        *arms; /* of a CSV with one probability, and needed then: how many arms there are, as "34" for those
+                       * called 0 to 33, or their ids, as "a,b,c". Not needed if features_only */
 };
 
 struct gbose__log;

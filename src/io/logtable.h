@@ -1,7 +1,8 @@
 /* A log that is a table (CSV, plain or gzip), as records. There are two shapes.
  *
- * wide   A row is a decision: the columns `arm` (the id of the arm played), `reward`, and `probability` of
- *        that arm, or `p:ID` of every arm. Columns `x:NAME` are features of the round, of which every arm but
+ * wide   A row is a decision: the columns `arm` (the id of the arm played), `reward`, and `p:ID`, the
+ *        probability of every arm, or, where only that of the arm played is known, `probability`; the options
+ *        then say which arms there are. Columns `x:NAME` are features of the round, of which every arm but
  *        the first gets a block.
  * long   A row is an arm, and rows that follow each other with the same `id` are one decision: the columns
  *        `probability` of that arm, `played` (1 for the arm that was; without it, the one that has a
