@@ -17,7 +17,7 @@
 struct asking {
     struct logs logs;
     double level;
-    const char *unit, *by;
+    const char *unit;
     size_t dim;
     struct names groups; /* one called "" without --by */
     gbose_effects **f;
@@ -29,8 +29,8 @@ static int group_of(struct asking *q, const struct gbose__record *r, gbose_effec
     char text[256] = "";
     size_t at, before = q->groups.n;
 
-    if (q->by)
-        logs_by(&q->logs, r, q->by, text, sizeof text);
+    if (q->logs.by)
+        logs_by(&q->logs, r, text, sizeof text);
     if (names_find(&q->groups, text, &at))
         return gbose__no_memory(err);
     if (q->groups.n > before) {
@@ -41,7 +41,9 @@ static int group_of(struct asking *q, const struct gbose__record *r, gbose_effec
         q->f = grown;
         q->f[at] = NULL;
         if (q->groups.n > GROUPS_MOST)
-            return gbose__fail(err, GBOSE_ESPEC, "'%s' has more than %d values", q->by, GROUPS_MOST);
+            return gbose__fail(err, GBOSE_ESPEC,
+                               "'%s' has more than %d values; --by %s:N takes the first N characters",
+                               q->logs.by, GROUPS_MOST, q->logs.by);
     }
     if (!q->f[at]) {
         int rc = gbose_effects_new(&q->f[at], q->dim, q->unit != NULL, err);
@@ -64,11 +66,11 @@ static int take(void *user, const struct gbose__record *r, gbose_error *err)
         return GBOSE_OK;
     }
     if (r->partial)
-        return gbose__fail(err, GBOSE_ESPEC,
+        return gbose__fail(err, GBOSE_EINVAL,
                            "only the played arm's probability is logged; effects need those of all arms");
     if (!r->dim)
-        return gbose__fail(err, GBOSE_ESPEC,
-                           "the log has no contexts ('x'); give --schema to make them of features by name");
+        return gbose__fail(err, GBOSE_EINVAL,
+                           "there are no contexts ('x'); give --schema to make them of features by name");
     rc = logs_row(&q->logs, r, &row, err);
     q->dim = rc ? q->dim : r->dim;
     if (!rc && q->unit) {
@@ -164,9 +166,9 @@ static char *with_group(const struct asking *q, size_t g, char *name)
 {
     char buf[1300];
 
-    if (!q->by || !name)
+    if (!q->logs.by || !name)
         return name;
-    snprintf(buf, sizeof buf, "%s, %s=%s", name, q->by, q->groups.text[g]);
+    snprintf(buf, sizeof buf, "%s, %s=%s", name, q->logs.by, q->groups.text[g]);
     free(name);
     return strdup(buf);
 }
@@ -193,7 +195,10 @@ static int read_contrast(const struct asking *q, const char *text, double *x)
     size_t first = find_column(q, text, less ? (size_t)(less - text) : strlen(text)),
            second = less ? find_column(q, less + strlen(minus), strlen(less + strlen(minus))) : first;
     char *end;
+    int all_zero = 1;
 
+    if (less && first == second && first < q->dim)
+        return usage_error(q->logs.command, "--x '%s' asks for nothing: it is the same column twice", text);
     if (first < q->dim && second < q->dim) {
         x[first] = 1;
         x[second] = less ? x[second] - 1 : 1;
@@ -208,7 +213,10 @@ static int read_contrast(const struct asking *q, const char *text, double *x)
                 "between them; got '%s'",
                 q->dim, text);
         from = end + 1;
+        all_zero &= x[i] == 0;
     }
+    if (all_zero)
+        return usage_error(q->logs.command, "--x %s asks for nothing: all of its numbers are 0", text);
     return EXIT_FINE;
 }
 
@@ -260,10 +268,11 @@ static void print_interval(const gbose_interval *i, double width)
 static void print_rows(const struct asking *q, const struct gbose__effect_row *rows, size_t n, int trial)
 {
     char sentence[GBOSE__SENTENCE_SIZE];
-    int width = 12;
+    int width = 12, any = 0;
 
     for (size_t i = 0; i < n; i++)
         if (rows[i].known) {
+            any = 1;
             gbose__effect_sentence(sentence, sizeof sentence, rows + i);
             puts(sentence);
             width = strlen(rows[i].name) > (size_t)width ? (int)strlen(rows[i].name) : width;
@@ -272,6 +281,8 @@ static void print_rows(const struct asking *q, const struct gbose__effect_row *r
     gbose__effects_unknown(sentence, sizeof sentence, rows, n, !trial);
     if (*sentence)
         puts(sentence);
+    if (!any)
+        return;
     printf("\n%-*s %11s %11s %22s", width, "effect", "estimate", "error", "one look");
     printf(trial ? "\n" : " %22s\n", "any time");
     for (size_t i = 0; i < n; i++) {
@@ -309,8 +320,8 @@ static int answer(struct asking *q, struct arg *args)
     } else {
         rc = logs_each(&q->logs, take, q);
         if (!rc && !q->groups.n)
-            rc = usage_error(q->logs.command, "the log has no decision with a reward");
-        rc = rc ? rc : logs_by_seen(&q->logs, q->by);
+            rc = logs_nothing(&q->logs);
+        rc = rc ? rc : logs_by_seen(&q->logs);
         rc = rc ? rc : fill(q, &rows, &n);
         if (!rc)
             logs_summary(&q->logs, stdout);
@@ -332,6 +343,25 @@ static int answer(struct asking *q, struct arg *args)
         free(rows[i].name);
     free(rows);
     return rc;
+}
+
+/* What belongs to a trial alone, and what it has no use for. */
+static int check_shape(const char *command, struct arg *args)
+{
+    static const char *const of_trial[] = {"available", "controls", "moderators", "numerator"},
+                             *const of_log[] = {"x", "by", "schema"};
+    int trial = args_named(args, "wcls")->given;
+
+    for (size_t i = 0; i < sizeof of_trial / sizeof *of_trial && !trial; i++)
+        if (args_named(args, of_trial[i])->given)
+            return usage_error(command, "--%s is for a micro-randomised trial; give --wcls, too",
+                               of_trial[i]);
+    for (size_t i = 0; i < sizeof of_log / sizeof *of_log && trial; i++)
+        if (args_named(args, of_log[i])->given)
+            return usage_error(command,
+                               "--%s is not for --wcls; --moderators names what the effect may depend on",
+                               of_log[i]);
+    return EXIT_FINE;
 }
 
 static int run(int argc, char **argv)
@@ -362,12 +392,13 @@ static int run(int argc, char **argv)
     }
     if (!rc) {
         q.contrasts = args_named(args, "x");
-        q.by = args_named(args, "by")->given ? args_named(args, "by")->value[0] : NULL;
-        q.logs.set.keep_features = q.by && strchr(q.by, '.'); /* a feature by name */
+        q.logs.set.keep_features |= q.logs.set.unit && strchr(q.logs.set.unit, '.');
         q.unit = q.logs.set.unit ? "unit" : NULL;
         if (q.unit && q.logs.set.format != GBOSE__LOG_CSV && !strstr(q.logs.path[0], ".csv"))
             q.unit = q.logs.set.unit; /* a key of the line */
-        rc = answer(&q, args);
+        rc = logs_by_option(&q.logs, args);
+        rc = rc ? rc : check_shape(argv[0], args);
+        rc = rc ? rc : answer(&q, args);
     }
     for (size_t i = 0; i < q.groups.n; i++)
         gbose_effects_free(q.f[i]);
@@ -389,7 +420,8 @@ const struct command cmd_effects = {
     "is asked\n"
     "                  for, as 'action.topic=travel less action.topic=sports', or rows of features, as "
     "1,0,-1\n"
-    "  --by COLUMN     apart for each value of a column of the log (moderators)\n"
+    "  --by COLUMN     apart for each value of a column of the log (moderators); COLUMN:N takes its first N "
+    "characters\n"
     "  --unit COLUMN   outcomes of the same unit (a user) may be correlated: errors are clustered\n"
     "  --level P       of confidence (0.95)\n"
     "  --wcls          a micro-randomised trial: a CSV with unit, action, probability, outcome and perhaps "

@@ -22,12 +22,9 @@ struct evaluating {
     const double **pmf;
     size_t n;
     gbose_evaluation *e;
-    int partial;
     uint64_t rounds;
-    double next; /* round of the next point of the curves */
-    const char *by;
-    size_t by_length; /* of a value, that counts; 0: all */
-    struct names groups;
+    double next;         /* round of the next point of the curves */
+    struct names groups; /* values of logs.by */
     gbose_evaluation **group;
     double replay;
 };
@@ -51,13 +48,11 @@ static int add_point(struct evaluating *v)
 static int group_of(struct evaluating *v, const struct gbose__record *r, size_t dim, gbose_evaluation **out,
                     gbose_error *err)
 {
-    char cut[256];
+    char value[256];
     size_t at, before = v->groups.n;
 
-    logs_by(&v->logs, r, v->by, cut, sizeof cut);
-    if (v->by_length && v->by_length < sizeof cut)
-        cut[v->by_length] = 0;
-    if (names_find(&v->groups, cut, &at))
+    logs_by(&v->logs, r, value, sizeof value);
+    if (names_find(&v->groups, value, &at))
         return gbose__no_memory(err);
     if (v->groups.n > before) {
         gbose_evaluation **grown = realloc(v->group, v->groups.n * sizeof *grown);
@@ -68,8 +63,8 @@ static int group_of(struct evaluating *v, const struct gbose__record *r, size_t 
         v->group[at] = NULL;
         if (v->groups.n > GROUPS_MOST)
             return gbose__fail(err, GBOSE_ESPEC,
-                               "'%s' has more than %d values; --by %s:N takes the first N characters", v->by,
-                               GROUPS_MOST, v->by);
+                               "'%s' has more than %d values; --by %s:N takes the first N characters",
+                               v->logs.by, GROUPS_MOST, v->logs.by);
     }
     if (!v->group[at]) {
         int rc = gbose_evaluation_new(&v->group[at], v->n, dim, &v->set, err);
@@ -100,18 +95,14 @@ static int take(void *user, const struct gbose__record *r, gbose_error *err)
         return GBOSE_OK;
     }
     rc = logs_row(&v->logs, r, &row, err);
-    v->partial |= r->partial;
     if (!rc && !v->e)
         rc = gbose_evaluation_new(&v->e, v->n, dim, &v->set, err);
-    if (!rc && v->rounds && r->partial != v->partial)
-        rc =
-            gbose__fail(err, GBOSE_EINVAL, "some lines have the probabilities of all arms and some have not");
     for (size_t i = 0; i < v->n && !rc; i++) {
         rc = policy_decide(v->policy + i, r, v->logs.schema, err);
         v->pmf[i] = v->policy[i].pmf;
     }
     rc = rc ? rc : gbose_evaluation_add(v->e, &row, v->pmf, err);
-    if (!rc && v->by) {
+    if (!rc && v->logs.by) {
         rc = group_of(v, r, dim, &group, err);
         rc = rc ? rc : gbose_evaluation_add(group, &row, v->pmf, err);
     }
@@ -186,6 +177,9 @@ static int open_policies(struct evaluating *v, struct arg *args)
         if (rc)
             return rc;
         v->policy[i].accept = learner ? v->replay : 0;
+        for (size_t k = 0; k < v->policy[i].n_by; k++)
+            v->logs.set.keep_features |=
+                strchr(v->policy[i].by[k], '.') != NULL; /* a table goes by a feature */
         v->judged[i].name = text;
     }
     return EXIT_FINE;
@@ -193,7 +187,6 @@ static int open_policies(struct evaluating *v, struct arg *args)
 
 static int options(struct evaluating *v, struct arg *args)
 {
-    struct arg *by = args_named(args, "by");
     const char *command = v->logs.command;
     double level = 0.95;
     int rc;
@@ -214,19 +207,12 @@ static int options(struct evaluating *v, struct arg *args)
         return usage_error(command,
                            "--replay must be above 0 and at most 1: the smallest logged probability; got %g",
                            v->replay);
+    if (args_named(args, "replay")->given && !args_named(args, "learner")->given)
+        return usage_error(command, "--replay is for learners, and there is none; give --learner SPEC");
+    if (!(v->set.switch_at > 0) || !(v->set.shrink > 0) || !(v->set.horizon >= 1))
+        return usage_error(command, "--switch and --shrink must be above 0, and --horizon at least 1");
     v->set.alpha = 1 - level;
-    if (by->given) {
-        char *colon = strrchr(by->value[0], ':');
-        uint64_t length = 0;
-
-        if (colon) {
-            rc = parse_count(&length, command, "by", colon + 1, 1, 200);
-            *colon = 0;
-        }
-        v->by = by->value[0];
-        v->logs.set.keep_features = strchr(v->by, '.') != NULL; /* a feature by name */
-        v->by_length = (size_t)length;
-    }
+    rc = logs_by_option(&v->logs, args);
     return rc ? rc : open_policies(v, args);
 }
 
@@ -281,7 +267,7 @@ static void print_table(const struct evaluating *v)
 
 static void print_groups(const struct evaluating *v)
 {
-    printf("\n%-22s %-22s %8s %27s\n", v->by, "policy", "rounds", "difference [interval]");
+    printf("\n%-22s %-22s %8s %27s\n", v->logs.by, "policy", "rounds", "difference [interval]");
     for (size_t g = 0; g < v->groups.n; g++)
         for (size_t i = 1; i < v->n; i++) {
             gbose_difference d;
@@ -319,7 +305,7 @@ static int report(struct evaluating *v, const char *dir)
                                  .alpha = v->set.alpha,
                                  .policy = v->judged,
                                  .n = v->n,
-                                 .partial = v->partial};
+                                 .partial = v->logs.partial};
     gbose_arm_audit *arms = NULL;
     gbose_error err = {0, ""};
     char sentence[600], *summary = NULL;
@@ -360,9 +346,9 @@ static int report(struct evaluating *v, const char *dir)
         gbose__judgement_warnings(stdout, &j);
         print_replay(v);
         print_table(v);
-        if (v->by)
+        if (v->logs.by)
             print_groups(v);
-        if (v->partial)
+        if (v->logs.partial)
             puts("Only the played arm's probability is logged: there is no propensity audit, and contexts "
                  "are not used.");
         if (dir)
@@ -401,8 +387,8 @@ static int run(int argc, char **argv)
     if (!rc)
         rc = logs_each(&v.logs, take, &v);
     if (!rc && !v.rounds)
-        rc = usage_error(argv[0], "the log has no decision with a reward");
-    rc = rc ? rc : logs_by_seen(&v.logs, v.by);
+        rc = logs_nothing(&v.logs);
+    rc = rc ? rc : logs_by_seen(&v.logs);
     if (!rc)
         rc = report(&v, args_named(args, "out")->given ? args_named(args, "out")->value[0] : NULL);
     for (size_t i = 0; i < v.n; i++) {

@@ -20,8 +20,8 @@ static int begin(struct learning *l, const struct gbose__record *r, gbose_error 
     if (l->g)
         return GBOSE_OK;
     if (!r->dim)
-        return gbose__fail(err, GBOSE_ESPEC,
-                           "the log has no contexts ('x'); give --schema to make them of features by name");
+        return gbose__fail(err, GBOSE_EINVAL,
+                           "there are no contexts ('x'); give --schema to make them of features by name");
     return l->logs.schema ? gbose_new_for(&l->g, l->spec, l->logs.schema, err)
                           : gbose_new(&l->g, l->spec, r->dim, err);
 }
@@ -40,7 +40,7 @@ static int take(void *user, const struct gbose__record *r, gbose_error *err)
     }
     if (r->partial)
         return gbose__fail(
-            err, GBOSE_ESPEC,
+            err, GBOSE_EINVAL,
             "only the played arm's probability is logged; to learn, those of all arms are needed");
     rc = begin(l, r, err);
     if (rc)
@@ -103,7 +103,7 @@ static int learn(struct learning *l, struct arg *args)
     if (rc)
         return rc;
     if (!l->g)
-        return usage_error(command, "the log has no decision with a reward: there is nothing to learn");
+        return logs_nothing(&l->logs);
     rc = logs_save(l->g, command, out->value[0]);
     if (rc)
         return rc;

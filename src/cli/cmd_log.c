@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/log_table.h"
 #include "cli/logs.h"
 #include "core/error.h"
-#include "io/csv.h"
 #include "io/lines.h"
 
 /* ---- check ---- */
@@ -103,7 +103,8 @@ static void print_check(struct checking *c)
                c->duplicates ? ": a decision that is counted twice makes every interval too narrow" : "");
     printf("time order      %s", c->last_time[0] ? "" : "unknown: there is no 't'\n");
     if (c->last_time[0])
-        printf("%" PRIu64 " lines are earlier than the one before%s\n", c->out_of_order,
+        printf("%" PRIu64 " line%s earlier than the one before%s\n", c->out_of_order,
+               c->out_of_order == 1 ? " is" : "s are",
                c->out_of_order ? ": sort the log, since what is learned must not know the future" : "");
     printf("support         %.2f%% of arms had probability 0, %.2f%% of rounds had only one possible arm; "
            "the smallest probability of an "
@@ -162,102 +163,51 @@ struct converting {
     FILE *line;
     char *text;
     size_t size;
-    size_t n_arms, dim; /* of a table: those of its first decision */
-    uint64_t written;
+    struct log_table table;
+    int left_out[12], columns_left_out; /* by places[], below */
 };
 
-/* A decision's own columns, without the arm's. */
-static void print_first(struct converting *c, const struct gbose__record *r)
-{
-    const char *text[] = {r->id, r->time, r->unit, r->schema};
-    char number[24];
+/* What a record may have that a format has no place for. */
+static const char *const places[] = {"bandit", "model", "spec", "schema", "stream", "n",
+                                     "round",  "rt",    "why",  "unit",   "drop",   "policies"};
+#define PLACES (sizeof places / sizeof *places)
 
-    snprintf(number, sizeof number, "%" PRIu64, c->written); /* rows are told apart by it */
-    for (int i = 0; i < 4; i++) {
-        gbose__csv_print(c->line, text[i] ? text[i] : i ? "" : number);
-        fputc(',', c->line);
-    }
+/* Note what of a record is left out: our own format has a place for everything. */
+static void note_left_out(struct converting *c, const struct gbose__record *r)
+{
+    int is_csv = c->to == GBOSE__LOG_CSV;
+    const int left_out[PLACES] = {r->bandit != NULL,
+                                  !isnan(r->model),
+                                  r->spec != NULL,
+                                  !is_csv && r->schema,
+                                  !isnan(r->stream),
+                                  !isnan(r->number),
+                                  r->n_round > 0 && !c->logs.schema,
+                                  r->reward_time != NULL,
+                                  r->why != NULL,
+                                  !is_csv && r->unit,
+                                  is_csv && r->kept<1, r->n_policies> 0};
+
+    for (size_t i = 0; i < PLACES && c->to != GBOSE__LOG_JSON; i++)
+        c->left_out[i] |= left_out[i];
+    c->columns_left_out |= c->to == GBOSE__LOG_DSJSON && r->n_columns > 0;
 }
 
-static void print_id(struct converting *c, const struct gbose__record *r, size_t a, const char *before)
+static void say_left_out(const struct converting *c)
 {
-    char name[300];
+    int n = 0;
 
-    if (r->n_ids)
-        snprintf(name, sizeof name, "%s%s", before, r->arms[a]);
-    else
-        snprintf(name, sizeof name, "%s%zu", before, a);
-    gbose__csv_print(c->line, name);
-}
-
-/* A row for each arm, with its contexts (io/logtable.h). */
-static void print_long(struct converting *c, const struct gbose__record *r)
-{
-    char buf[GBOSE__RECORD_NUMBER];
-
-    if (!c->written) {
-        fputs("id,t,unit,schema,arm,played,probability,reward", c->line);
-        for (size_t i = 0; i < r->dim; i++)
-            fprintf(c->line, ",x:%zu", i);
-        fputc('\n', c->line);
-    }
-    for (size_t a = 0; a < r->n_arms; a++) {
-        print_first(c, r);
-        print_id(c, r, a, "");
-        fprintf(c->line, ",%d,%s,", a == r->arm, gbose__record_number(buf, r->pmf[a]));
-        fputs(a == r->arm && r->has_reward ? gbose__record_number(buf, r->reward) : "", c->line);
-        for (size_t i = 0; i < r->dim; i++)
-            fprintf(c->line, ",%s", gbose__record_number(buf, r->x[a * r->dim + i]));
-        fputc('\n', c->line);
-    }
-}
-
-/* A row for each decision, with a column for the probability of each arm. */
-static void print_wide(struct converting *c, const struct gbose__record *r)
-{
-    char buf[GBOSE__RECORD_NUMBER];
-
-    if (!c->written) {
-        fputs("id,t,unit,schema,arm,reward", c->line);
-        if (r->partial)
-            fputs(",probability", c->line);
-        for (size_t a = 0; a < r->n_arms && !r->partial; a++) {
-            fputc(',', c->line);
-            print_id(c, r, a, "p:");
-        }
-        fputc('\n', c->line);
-    }
-    print_first(c, r);
-    print_id(c, r, r->arm, "");
-    fprintf(c->line, ",%s", r->has_reward ? gbose__record_number(buf, r->reward) : "");
-    if (r->partial)
-        fprintf(c->line, ",%s", gbose__record_number(buf, r->pmf[r->arm]));
-    for (size_t a = 0; a < r->n_arms && !r->partial; a++)
-        fprintf(c->line, ",%s", gbose__record_number(buf, r->pmf[a]));
-    fputc('\n', c->line);
-}
-
-/* Contexts need a row for each arm. What the first decision is like, all must be. */
-static int print_csv(struct converting *c, const struct gbose__record *r, gbose_error *err)
-{
-    if (!c->written) {
-        c->n_arms = r->n_arms;
-        c->dim = r->partial ? 0 : r->dim;
-    }
-    if (c->dim && (r->dim != c->dim || r->partial))
-        return gbose__fail(err, GBOSE_EINVAL,
-                           "contexts have %zu features, and those of the first line had %zu; convert to json",
-                           r->dim, c->dim);
-    if (!c->dim && r->n_arms != c->n_arms && !r->partial)
-        return gbose__fail(
-            err, GBOSE_EINVAL,
-            "a CSV has the same arms in every round, and this one has %zu instead of %zu; convert to json",
-            r->n_arms, c->n_arms);
-    if (c->dim)
-        print_long(c, r);
-    else
-        print_wide(c, r);
-    return GBOSE_OK;
+    for (size_t i = 0; i < PLACES; i++)
+        if (c->left_out[i])
+            fprintf(
+                stderr, "%s'%s'",
+                n++ ? ", " : "gbose log convert: what the format has no place for is left out: ", places[i]);
+    if (c->columns_left_out)
+        fprintf(stderr, "%s",
+                n++ ? ", values to group by"
+                    : "gbose log convert: what the format has no place for is left out: values to group by");
+    if (n)
+        fputc('\n', stderr);
 }
 
 static int convert_line(void *user, const struct gbose__record *r, gbose_error *err)
@@ -267,7 +217,7 @@ static int convert_line(void *user, const struct gbose__record *r, gbose_error *
 
     rewind(c->line);
     if (c->to == GBOSE__LOG_CSV)
-        rc = print_csv(c, r, err);
+        rc = log_table_put(&c->table, r, c->line, err);
     else if (c->to == GBOSE__LOG_DSJSON)
         gbose__record_print_dsjson(r, c->line);
     else
@@ -276,7 +226,7 @@ static int convert_line(void *user, const struct gbose__record *r, gbose_error *
         return rc;
     if (fflush(c->line))
         return gbose__no_memory(err);
-    c->written++;
+    note_left_out(c, r);
     return gbose__lines_put(c->writer, c->text, c->size, err);
 }
 
@@ -316,10 +266,13 @@ static int convert(int argc, char **argv)
         }
     }
     if (!rc && c.logs.bad)
-        fprintf(stderr, "gbose log convert: %" PRIu64 " broken lines were skipped, the first: %s\n",
-                c.logs.bad, c.logs.first_bad.text);
+        fprintf(stderr, "gbose log convert: %" PRIu64 " broken line%s skipped, the first: %s\n", c.logs.bad,
+                c.logs.bad == 1 ? " was" : "s were", c.logs.first_bad.text);
+    if (!rc)
+        say_left_out(&c);
     if (c.line)
         fclose(c.line);
+    log_table_clear(&c.table);
     free(c.text);
     logs_clear(&c.logs);
     args_clear(args);
@@ -328,27 +281,35 @@ static int convert(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    if (argc > 1 && !strcmp(argv[1], "check"))
+    static char check_name[] = "log check", convert_name[] = "log convert"; /* what messages call them */
+
+    if (argc > 1 && !strcmp(argv[1], "check")) {
+        argv[1] = check_name;
         return check(argc - 1, argv + 1);
-    if (argc > 1 && !strcmp(argv[1], "convert"))
+    }
+    if (argc > 1 && !strcmp(argv[1], "convert")) {
+        argv[1] = convert_name;
         return convert(argc - 1, argv + 1);
+    }
     return usage_error("log", "it is gbose log check or gbose log convert; see gbose help log");
 }
 
-const struct command cmd_log = {"log", "check a log of decisions, or convert it",
-                                "Usage: gbose log check LOG...\n"
-                                "       gbose log convert LOG... --to json|dsjson|csv [--out FILE]\n\n"
-                                "check counts decisions, rewards that are missing, duplicates and broken "
-                                "lines, and finds out whether arms were drawn with the\n"
-                                "probabilities that are logged, and whether all arms could be. Its exit code "
-                                "is 1 if something is wrong.\n"
-                                "convert reads any format and writes one; features by name stay as they are, "
-                                "or become contexts with --schema.\n"
-                                "A CSV of a log with contexts has a row for each arm, and one without a row "
-                                "for each decision.\n\n"
-                                "  --to F          what to write (json)\n"
-                                "  --out FILE      where (standard output); .gz packs it\n" LOG_HELP
-                                "\nExamples:\n"
-                                "  gbose log check monday.jsonl.gz\n"
-                                "  gbose log convert personalizer.dsjson --out monday.jsonl.gz\n",
-                                run};
+const struct command cmd_log = {
+    "log", "check a log of decisions, or convert it",
+    "Usage: gbose log check LOG...\n"
+    "       gbose log convert LOG... --to json|dsjson|csv [--out FILE]\n\n"
+    "check counts decisions, rewards that are missing, duplicates and broken "
+    "lines, and finds out whether arms were drawn with the\n"
+    "probabilities that are logged, and whether all arms could be. Its exit code "
+    "is 1 if lines are broken, ids come twice, or arms\n"
+    "were not drawn as logged.\n"
+    "convert reads any format and writes one; features by name stay as they are, "
+    "or become contexts with --schema.\n"
+    "A CSV of a log with contexts or features of arms has a row for each arm, and one "
+    "without a row for each decision.\n"
+    "What a format has no place for is named on standard error.\n\n"
+    "  --to F          what to write (json)\n"
+    "  --out FILE      where (standard output); .gz packs it\n" LOG_HELP "\nExamples:\n"
+    "  gbose log check monday.jsonl.gz\n"
+    "  gbose log convert personalizer.dsjson --out monday.jsonl.gz\n",
+    run};

@@ -175,19 +175,46 @@ static int check_schema(struct logs *logs, const struct gbose__record *r, gbose_
                        r->schema, logs->schema_seen);
 }
 
-void logs_by(struct logs *logs, const struct gbose__record *r, const char *column, char *buf, size_t size)
+int logs_by_option(struct logs *logs, struct arg *args)
 {
-    const char *text = gbose__record_column(r, column);
+    static const char *const after[] = {"arm", "played", "r", "reward", "rt", "why", "p", "pmf"};
+    const struct arg *by = args_named(args, "by");
+    char *colon = by->given ? strrchr(by->value[0], ':') : NULL;
+    uint64_t length = 0;
 
-    snprintf(buf, size, "%s", text ? text : "(none)");
+    if (!by->given)
+        return EXIT_FINE;
+    if (colon && parse_count(&length, logs->command, "by COLUMN:N", colon + 1, 1, 200))
+        return EXIT_USAGE;
+    if (colon)
+        *colon = 0;
+    logs->by = by->value[0];
+    logs->by_length = (size_t)length;
+    logs->set.keep_features |= strchr(logs->by, '.') != NULL; /* a feature by name */
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++)
+        if (!strcmp(logs->by, after[i]))
+            return usage_error(
+                logs->command,
+                "--by must be something that was known before the draw, and '%s' came of it: its groups "
+                "would tell nothing",
+                logs->by);
+    return EXIT_FINE;
+}
+
+void logs_by(struct logs *logs, const struct gbose__record *r, char *buf, size_t size)
+{
+    const char *text = gbose__record_column(r, logs->by);
+    size_t length = logs->by_length && logs->by_length < size ? logs->by_length : size - 1;
+
+    snprintf(buf, size, "%.*s", text ? (int)length : 6, text ? text : "(none)");
     logs->by_seen |= text != NULL;
 }
 
-int logs_by_seen(const struct logs *logs, const char *column)
+int logs_by_seen(const struct logs *logs)
 {
-    if (!column || logs->by_seen)
+    if (!logs->by || logs->by_seen)
         return EXIT_FINE;
-    return usage_error(logs->command, "no line has a value '%s' to go by", column);
+    return usage_error(logs->command, "no line has a value '%s' to go by", logs->by);
 }
 
 int logs_suits(const gbose *g, const char *name, const struct gbose__record *r, gbose_error *err)
@@ -198,6 +225,12 @@ int logs_suits(const gbose *g, const char *name, const struct gbose__record *r, 
         return gbose__fail(err, GBOSE_ESCHEMA,
                            "'%s' was made for the schema %016llx, and contexts by the schema %s", name,
                            (unsigned long long)of, r->schema);
+    if (!r->dim)
+        return gbose__fail(
+            err, GBOSE_EINVAL,
+            "there are no contexts ('x'), which '%s' needs; give --schema to make them of features by "
+            "name",
+            name);
     if (r->dim != gbose_dim(g))
         return gbose__fail(err, GBOSE_EINVAL, "contexts have %zu features, and '%s' takes %zu", r->dim, name,
                            gbose_dim(g));
@@ -270,10 +303,17 @@ int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row
 {
     size_t unit = 0, dim = r->partial ? 0 : r->dim;
 
+    if (logs->kept > 0 && r->partial != logs->partial)
+        return gbose__fail(
+            err, GBOSE_EINVAL,
+            r->partial
+                ? "only the played arm's probability is logged ('p'), and before it those of all arms were"
+                : "the probabilities of all arms are logged, and before it only the played arm's were");
     if (logs->kept > 0 && dim != logs->dim)
         return gbose__fail(err, GBOSE_EINVAL, "contexts have %zu features, and those before had %zu", dim,
                            logs->dim);
     logs->dim = dim;
+    logs->partial = r->partial;
     if (logs->kept > 0 && fabs(r->kept - logs->kept) > 1e-12)
         return gbose__fail(
             err, GBOSE_EINVAL,
@@ -307,13 +347,24 @@ int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row
 
 void logs_summary(const struct logs *logs, FILE *to)
 {
-    fprintf(to, "%" PRIu64 " decisions", logs->lines);
+    fprintf(to, "%" PRIu64 " decision%s", logs->lines, logs->lines == 1 ? "" : "s");
     if (logs->missing)
-        fprintf(to, "; %" PRIu64 " without a reward are left out", logs->missing);
+        fprintf(to, "; %" PRIu64 " without a reward %s left out", logs->missing,
+                logs->missing == 1 ? "is" : "are");
     if (logs->bad)
-        fprintf(to, "; %" PRIu64 " broken lines were skipped, the first: %s", logs->bad,
-                logs->first_bad.text);
+        fprintf(to, "; %" PRIu64 " broken line%s skipped, the first: %s", logs->bad,
+                logs->bad == 1 ? " was" : "s were", logs->first_bad.text);
     fputc('\n', to);
+}
+
+int logs_nothing(const struct logs *logs)
+{
+    if (!logs->bad)
+        return usage_error(logs->command, "the log has no decision with a reward");
+    return usage_error(logs->command,
+                       "the log has no decision with a reward; %" PRIu64
+                       " broken line%s skipped, the first: %s",
+                       logs->bad, logs->bad == 1 ? " was" : "s were", logs->first_bad.text);
 }
 
 /* ---- saved learners ---- */

@@ -50,7 +50,10 @@ struct logs {
     size_t *label; /* of the arms of a round */
     size_t label_room;
     size_t dim;           /* of contexts, that all lines have in common */
-    int by_seen;          /* a line had the column that logs_by() asked for */
+    int partial;          /* and whether only the played arm's probability is logged */
+    const char *by;       /* --by: the column whose values tell groups apart; NULL: there are no groups */
+    size_t by_length;     /* of a value, that counts; 0: all */
+    int by_seen;          /* a line had that column */
     double kept;          /* that all lines have in common; 0 before the first */
     char schema_seen[17]; /* and the hash of the schema that contexts were made by; "" before the first */
 };
@@ -72,17 +75,23 @@ int logs_schema(gbose_schema **out, const char *command, const char *path);
  * GBOSE_EINVAL; GBOSE_ESCHEMA if it is another schema's. */
 int logs_suits(const gbose *g, const char *name, const struct gbose__record *r, gbose_error *err);
 
-/* The value of a column to group by, in buf: "(none)" if the line has none. And in the end: did any line have it?
+/* --by: COLUMN, or COLUMN:N for the first N characters. What came of the draw is refused: in groups by the arm played, or by
+ * the reward, weights no longer average 1, and every number would be wrong. EXIT_FINE, or said why. */
+int logs_by_option(struct logs *logs, struct arg *args);
+/* The value that a line is grouped by, in buf: "(none)" if the line has none. And in the end: did any line have it?
  * EXIT_FINE, or said that none had. */
-void logs_by(struct logs *logs, const struct gbose__record *r, const char *column, char *buf, size_t size);
-int logs_by_seen(const struct logs *logs, const char *column);
+void logs_by(struct logs *logs, const struct gbose__record *r, char *buf, size_t size);
+int logs_by_seen(const struct logs *logs);
 
-/* A record as the library takes it; labels belong to logs. Lines that were kept with different probabilities, or
- * have another number of features than those before, are refused. */
+/* A record as the library takes it; labels belong to logs. Lines that were kept with different probabilities,
+ * have another number of features than those before, or the probabilities of all arms where those before had not, are refused. */
 int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row, gbose_error *err);
 
 /* "1,234 rounds; 5 without a reward were left out; 2 broken lines were skipped, the first: ..." */
 void logs_summary(const struct logs *logs, FILE *to);
+
+/* Say that no line could be used, and what was wrong with the first that was skipped: EXIT_USAGE. */
+int logs_nothing(const struct logs *logs);
 
 /* Read a saved learner, and write one: atomically. EXIT_FINE, or said why. */
 int logs_load(gbose **out, const char *command, const char *path);

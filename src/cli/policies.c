@@ -1,5 +1,6 @@
 #include "cli/policies.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,21 +35,26 @@ static const char *column_of_record(const void *record, const char *name)
     return gbose__record_column(record, name);
 }
 
-static int add_row(struct policy *p, struct gbose__csv *csv, long arm, long probability)
+static int add_row(struct policy *p, struct gbose__csv *csv, long arm, long probability, gbose_error *err)
 {
     const char *text = gbose__csv_field(csv, (size_t)probability);
     char key[KEY_MOST], *end;
     double value = strtod(text, &end), *grown;
-    size_t at;
+    size_t at, before = p->keys.n;
 
     if (end == text || *end || !(value >= 0 && value <= 1))
-        return GBOSE_EINVAL;
+        return gbose__fail(err, GBOSE_EINVAL,
+                           "%s, line %" PRIu64 ": the probability must be from 0 to 1; got '%.40s'",
+                           p->detail, gbose__csv_line(csv), text);
     make_key(key, gbose__csv_field(csv, (size_t)arm), column_of_csv, csv, p);
     if (names_find(&p->keys, key, &at))
-        return GBOSE_ENOMEM;
+        return gbose__no_memory(err);
+    if (at < before)
+        return gbose__fail(err, GBOSE_EINVAL, "%s, line %" PRIu64 ": there is a row for '%.100s' already",
+                           p->detail, gbose__csv_line(csv), key);
     grown = realloc(p->value, p->keys.n * sizeof *grown);
     if (!grown)
-        return GBOSE_ENOMEM;
+        return gbose__no_memory(err);
     p->value = grown;
     p->value[at] = value;
     return GBOSE_OK;
@@ -77,12 +83,9 @@ static int open_table(struct policy *p, const char *command)
         if ((long)i != arm && (long)i != probability)
             p->by[p->n_by++] = strdup(gbose__csv_name(csv, i));
     while ((rc = gbose__csv_next(csv, &err)) == 1) {
-        rc = add_row(p, csv, arm, probability);
-        if (rc) {
-            gbose__fail(&err, rc, "%s, line %llu: the probability must be a number from 0 to 1", p->detail,
-                        (unsigned long long)gbose__csv_line(csv));
+        rc = add_row(p, csv, arm, probability, &err);
+        if (rc)
             break;
-        }
     }
     gbose__csv_close(csv);
     return rc ? usage_error(command, "%s", err.text) : EXIT_FINE;
@@ -96,6 +99,10 @@ static int decide_table(struct policy *p, const struct gbose__record *r, gbose_e
 
     if (!r->n_ids)
         return gbose__fail(err, GBOSE_EINVAL, "arms have no ids, which a policy's table needs");
+    for (size_t i = 0; i < p->n_by; i++)
+        if (!gbose__record_column(r, p->by[i]))
+            return gbose__fail(err, GBOSE_EINVAL, "there is no '%.60s', which %.100s goes by", p->by[i],
+                               p->detail);
     for (size_t a = 0; a < r->n_arms; a++) {
         size_t before = p->keys.n, at;
 
@@ -235,8 +242,11 @@ static int decide_arm(struct policy *p, const struct gbose__record *r, gbose_err
         char number[24];
 
         snprintf(number, sizeof number, "%zu", a);
-        if (!strcmp(r->n_ids ? r->arms[a] : number, p->detail))
+        if (!strcmp(r->n_ids ? r->arms[a] : number, p->detail)) {
+            if (which < r->n_arms)
+                return gbose__fail(err, GBOSE_EINVAL, "two arms of this round are called '%.60s'", p->detail);
             which = a;
+        }
         p->pmf[a] = 0;
     }
     if (which == r->n_arms)

@@ -15,12 +15,6 @@ enum policy_kind {
     POLICY_LEARNER
 };
 
-/* A row of a policy table: probabilities of arms, by the values of other columns. */
-struct policy_row {
-    char *key; /* of the other columns' values */
-    double p;
-};
-
 struct policy {
     enum policy_kind kind;
     const char *name;   /* as it was given */
@@ -29,7 +23,7 @@ struct policy {
     gbose_scratch *scratch;
     double *pmf; /* of this round */
     size_t room;
-    struct names keys; /* TABLE */
+    struct names keys; /* TABLE: an arm and the values of other columns, and their probability */
     double *value;
     size_t n_by;
     char **by;       /* names of the columns that it depends on */

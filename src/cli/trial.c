@@ -161,6 +161,7 @@ static int fill(struct trial *t, const gbose_wcls *w, struct gbose__effect_row *
 
         x[i] = 1;
         (*rows)[i].name = strdup(name ? name : t->n_moderators ? "treatment (moderators 0)" : "treatment");
+        (*rows)[i].kind = i ? GBOSE__EFFECT_MODERATOR : GBOSE__EFFECT_TREATMENT;
         (*rows)[i].known = gbose_wcls_at(w, x, level, &(*rows)[i].value) == GBOSE_OK;
         if (!(*rows)[i].name)
             return EXIT_BROKEN;
@@ -194,7 +195,8 @@ int trial_rows(struct gbose__effect_row **rows, size_t *n, struct logs *logs, st
     rc = rc ? rc : pass(&t, w, &mean);
     rc = rc ? rc : fill(&t, w, rows, n, level);
     if (!rc)
-        printf("%zu participants; effects are centred and weighted by %.4g.\n", t.units.n, t.numerator);
+        printf("%zu participant%s; effects are centred and weighted by %.4g.\n", t.units.n,
+               t.units.n == 1 ? "" : "s", t.numerator);
     gbose_wcls_free(w);
     gbose__csv_close(t.csv);
     names_clear(&t.units);

@@ -3,7 +3,8 @@
  *   a, p             arms from 1 in some order, the played one first, and their probabilities
  *   _label_cost      the reward, negative
  *   pdrop            the probability that the line was dropped. Writers have multiplied it into
- *                    _label_probability already, which is therefore not looked at when p is there
+ *                    _label_probability already, which is therefore not looked at when p is there, and
+ *                    divided by what was kept when it is not
  *   c                features: those of the round, and in _multi those of each arm, in namespaces */
 #include <math.h>
 #include <string.h>
@@ -24,6 +25,7 @@ static int take_pmf(struct gbose__record *r, const json_t *doc, size_t n, gbose_
     const json_t *action = json_object_get(doc, "_label_Action"),
                  *label = json_object_get(doc, "_label_probability");
     size_t listed = json_array_size(a);
+    double own;
 
     if (listed && json_array_size(p) != listed)
         return gbose__fail(err, GBOSE_EINVAL, "'a' has %zu entries, and 'p' %zu", listed, json_array_size(p));
@@ -46,12 +48,14 @@ static int take_pmf(struct gbose__record *r, const json_t *doc, size_t n, gbose_
     if (!json_is_integer(action) || !json_is_number(label))
         return gbose__fail(err, GBOSE_EINVAL,
                            "'a' and 'p' are missing, and so are '_label_Action' and '_label_probability'");
+    if (json_integer_value(action) < 1 || json_integer_value(action) > (json_int_t)n)
+        return gbose__fail(err, GBOSE_EINVAL, "'_label_Action' must be from 1 to %zu, as '_multi' has arms",
+                           n);
     r->arm = (size_t)json_integer_value(action) - 1;
     r->partial = n > 1;
-    for (size_t i = 0; i < n; i++) {
-        double own = json_number_value(label);
-        r->pmf[i] = i == r->arm ? n > 1 ? own : 1 : (1 - own) / (double)(n - 1);
-    }
+    own = json_number_value(label) / r->kept;
+    for (size_t i = 0; i < n; i++)
+        r->pmf[i] = i == r->arm ? own : (1 - own) / (double)(n - 1);
     return GBOSE_OK;
 }
 
@@ -140,6 +144,7 @@ int gbose__dsjson_read(struct gbose__record *r, const char *line, size_t length,
     rc = take_features(r, c, err);
     if (rc || features_only)
         return rc;
+    r->kept = json_is_number(drop) ? 1 - json_number_value(drop) : 1;
     rc = take_pmf(r, doc, n, err);
     if (rc)
         return rc;
@@ -147,7 +152,6 @@ int gbose__dsjson_read(struct gbose__record *r, const char *line, size_t length,
         return gbose__fail(err, GBOSE_EINVAL, "'a' has %zu entries, and '_multi' %zu", r->n_arms, n);
     r->id = text_of(doc, "EventId");
     r->time = text_of(doc, "Timestamp");
-    r->kept = json_is_number(drop) ? 1 - json_number_value(drop) : 1;
     if (json_is_number(cost) && !json_is_true(json_object_get(doc, "_skipLearn"))) {
         r->has_reward = 1;
         r->reward = 0 - json_number_value(cost);

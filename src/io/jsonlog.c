@@ -280,10 +280,24 @@ static int fill_pmf(struct parse *p)
     r->partial = n > 1;
     for (size_t a = 0; a < n; a++)
         if (gbose__record_push(&r->pmf, &r->pmf_room, a,
-                               a == (size_t)p->arm ? n > 1 ? p->p : 1 : (1 - p->p) / (double)(n - 1)))
+                               a == (size_t)p->arm ? p->p : (1 - p->p) / (double)(n - 1)))
             return GBOSE_ENOMEM;
     r->n_arms = n;
     return GBOSE_OK;
+}
+
+/* Why there are no probabilities. */
+static int no_arms(const struct parse *p, gbose_error *err)
+{
+    if (!(p->seen & 1u << K_P))
+        return gbose__fail(err, GBOSE_EINVAL, "'pmf' is missing: the probabilities that all arms had");
+    if (!(p->p > 0 && p->p <= 1))
+        return gbose__fail(err, GBOSE_EINVAL,
+                           "'p' is %g: the probability of the arm played is above 0 and at most 1", p->p);
+    if (!p->r->n_ids && !(p->n_arms >= 1 && p->n_arms <= 1e6))
+        return gbose__fail(err, GBOSE_EINVAL,
+                           "with 'p' alone, 'arms' or 'n_arms' says how many arms there are");
+    return gbose__fail(err, GBOSE_EINVAL, "'arm' is %g, and there are fewer arms, counted from 0", p->arm);
 }
 
 static int finish(struct parse *p, gbose_error *err)
@@ -302,6 +316,8 @@ static int finish(struct parse *p, gbose_error *err)
     r->n_arms = p->n_pmf;
     if (r->n_arms == 0 && p->seen & 1u << K_P && fill_pmf(p))
         return gbose__no_memory(err);
+    if (r->n_arms == 0)
+        return no_arms(p, err);
     if (r->dim && p->n_rows != r->n_arms)
         return gbose__fail(err, GBOSE_EINVAL, "'x' has %zu rows, and there are %zu arms", p->n_rows,
                            r->n_arms);
@@ -320,7 +336,7 @@ int gbose__jsonlog_read(struct gbose__record *r, char *line, size_t length, enum
                         gbose_error *err)
 {
     struct parse p = {.scan = {line, NULL}, .r = r, .arm = NAN};
-    char *key;
+    char *key, *in = NULL; /* the key whose value is wrong */
     size_t n = 0;
 
     if (memchr(line, 0, length))
@@ -335,12 +351,15 @@ int gbose__jsonlog_read(struct gbose__record *r, char *line, size_t length, enum
         return GBOSE_OK;
     if (gbose__scan_open(&p.scan, '{') > 0)
         while (gbose__scan_key(&p.scan, &n, &key) > 0)
-            if (value(&p, key) < 0)
+            if (value(&p, key) < 0) {
+                in = key;
                 break;
+            }
     if (p.rc)
         return gbose__no_memory(err);
     if (p.scan.wrong || gbose__scan_end(&p.scan) < 0)
-        return gbose__fail(err, GBOSE_EINVAL, "column %zu: %s", (size_t)(p.scan.at - line) + 1, p.scan.wrong);
+        return gbose__fail(err, GBOSE_EINVAL, in ? "column %zu: %s, in '%.40s'" : "column %zu: %s",
+                           (size_t)(p.scan.at - line) + 1, p.scan.wrong, in);
     if (r->features && !r->has_features) {
         json_decref(r->features);
         r->features = NULL;

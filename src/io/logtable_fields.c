@@ -123,8 +123,8 @@ void gbose__logtable_fields_others(const struct gbose__logtable *t, struct gbose
         if (own == c->arm || own == c->reward || own == c->id || own == c->time || own == c->unit ||
             own == c->schema || own == c->probability || own == c->played ||
             gbose__logtable_fields_begins(header, "p:") || gbose__logtable_fields_begins(header, "x:") ||
-            (r->features && gbose__logtable_fields_name(t, i, name, &of)))
-            continue;
+            (r->features && gbose__logtable_fields_name(t, i, name, &of) && strcmp(header, "position")))
+            continue; /* the position of the Open Bandit Dataset is a feature, and a value to group by, too */
         r->column[r->n_columns++] = (struct gbose__column){header, gbose__csv_field(t->csv, i)};
     }
 }

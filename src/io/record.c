@@ -274,6 +274,8 @@ void gbose__record_print(const struct gbose__record *r, FILE *to)
     if (r->kept < 1)
         print_number_if(to, "drop", r->kept);
     for (size_t i = 0; i < r->n_columns; i++) {
+        if (json_object_get(r->features, r->column[i].name))
+            continue; /* it is there already, as it was logged */
         fputc(',', to);
         print_text(to, r->column[i].name);
         fputc(':', to);
@@ -338,6 +340,22 @@ static void print_action(FILE *to, const struct gbose__record *r, size_t a)
     fputc('}', to);
 }
 
+/* Arms counted from 1, the one that was played first, and their probabilities in that order. */
+static void print_order(FILE *to, const struct gbose__record *r)
+{
+    char buf[GBOSE__RECORD_NUMBER];
+
+    fprintf(to, ",\"a\":[%zu", r->arm + 1);
+    for (size_t a = 0; a < r->n_arms; a++)
+        if (a != r->arm)
+            fprintf(to, ",%zu", a + 1);
+    fprintf(to, "],\"p\":[%s", gbose__record_number(buf, r->pmf[r->arm]));
+    for (size_t a = 0; a < r->n_arms; a++)
+        if (a != r->arm)
+            fprintf(to, ",%s", gbose__record_number(buf, r->pmf[a]));
+    fputc(']', to);
+}
+
 /* As Vowpal Wabbit reads it: cost = -reward, arms counted from 1, the one that was played first. Contexts are
  * features "f0", "f1", ... of a namespace x. */
 void gbose__record_print_dsjson(const struct gbose__record *r, FILE *to)
@@ -353,15 +371,9 @@ void gbose__record_print_dsjson(const struct gbose__record *r, FILE *to)
     print_if(to, "Timestamp", r->time);
     fputs(",\"Version\":\"1\"", to);
     print_if(to, "EventId", r->id);
-    fprintf(to, ",\"a\":[%zu", r->arm + 1);
-    for (size_t a = 0; a < r->n_arms; a++)
-        if (a != r->arm)
-            fprintf(to, ",%zu", a + 1);
-    fprintf(to, "],\"p\":[%s", gbose__record_number(buf, r->pmf[r->arm]));
-    for (size_t a = 0; a < r->n_arms; a++)
-        if (a != r->arm)
-            fprintf(to, ",%s", gbose__record_number(buf, r->pmf[a]));
-    fputs("],\"c\":{", to);
+    if (!r->partial) /* probabilities that were not logged are not made up */
+        print_order(to, r);
+    fputs(",\"c\":{", to);
     print_scopes(to, r->features);
     fputs("\"_multi\":[", to);
     for (size_t a = 0; a < r->n_arms; a++)

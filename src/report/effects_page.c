@@ -24,15 +24,19 @@ void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_r
     double width = i->upper - i->lower;
     char a[32], b[32], c[32];
 
+    const char *what = row->kind == GBOSE__EFFECT_MODERATOR ? "the effect of treatment" : "the reward",
+               *each = row->kind == GBOSE__EFFECT_TREATMENT ? "" : " for each unit";
+
     if (i->lower > 0 || i->upper < 0) {
         int up = i->lower > 0;
 
-        snprintf(buf, size, "%s %s the reward by %s for each unit [%s, %s].", row->name,
-                 up ? "raises" : "lowers", say(a, fabs(i->estimate), width),
-                 say(b, up ? i->lower : -i->upper, width), say(c, up ? i->upper : -i->lower, width));
+        snprintf(buf, size, "%s %s %s by %s%s [%s, %s].", row->name, up ? "raises" : "lowers", what,
+                 say(a, fabs(i->estimate), width), each, say(b, up ? i->lower : -i->upper, width),
+                 say(c, up ? i->upper : -i->lower, width));
     } else {
-        snprintf(buf, size, "%s: no effect can be seen; it is between %s and %s for each unit.", row->name,
-                 say(b, i->lower, width), say(c, i->upper, width));
+        snprintf(buf, size, "%s: no effect%s can be seen; it is between %s and %s%s.", row->name,
+                 row->kind == GBOSE__EFFECT_MODERATOR ? " on that of treatment" : "", say(b, i->lower, width),
+                 say(c, i->upper, width), each);
     }
 }
 

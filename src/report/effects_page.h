@@ -6,8 +6,12 @@
 
 #include "gbose_log.h"
 
+/* Of a feature of arms, or of a trial: of the treatment itself, or of what its effect depends on. */
+enum gbose__effect_kind { GBOSE__EFFECT_FEATURE, GBOSE__EFFECT_TREATMENT, GBOSE__EFFECT_MODERATOR };
+
 struct gbose__effect_row {
     char *name;
+    enum gbose__effect_kind kind;
     int known; /* 0: the log does not identify it */
     gbose_effect_value value;
 };

@@ -35,8 +35,11 @@ static const char *why_unknown(const struct gbose__judged *policy, const struct 
         snprintf(buf, 200, "%.0f%% of the mass of %s is on arms that could not have been played",
                  100 * (1 - v->supported), v == &policy->value ? policy->name : first->name);
     else if (policy->value.effective < FEW)
-        snprintf(buf, 200, "the log is worth only %.0f rounds of %s (largest weight %.3g)",
-                 policy->value.effective, policy->name, policy->value.largest);
+        snprintf(buf, 200, "the log is worth only %.0f round%s of %s (largest weight %.3g)",
+                 policy->value.effective, policy->value.effective < 1.5 ? "" : "s", policy->name,
+                 policy->value.largest);
+    else if (policy->difference.phi.estimate == 0 && !isfinite(policy->difference.phi.lower))
+        snprintf(buf, 200, "no round has told them apart: they do the same, or rewards do not differ");
     else if (!isfinite(policy->difference.phi.lower))
         snprintf(buf, 200, "too few rounds tell them apart (largest weight %.3g)", policy->value.largest);
     else

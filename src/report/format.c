@@ -8,6 +8,10 @@ const char *gbose__format_number(char buf[GBOSE__NUMBER_SIZE], double x)
     buf[0] = 0;
     if (isnan(x))
         return buf;
+    if (floor(x) == x && fabs(x) < 1e15) { /* counts are written out */
+        snprintf(buf, GBOSE__NUMBER_SIZE, "%.0f", x);
+        return buf;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(buf, GBOSE__NUMBER_SIZE, "%.*g", digits, x);
         if (strtod(buf, NULL) == x)

@@ -83,12 +83,15 @@ grep -q "^x0 .* for each unit" said || fail "effects: $(cat said)"
 awk 'BEGIN { srand(3); print "user,available,action,p,y,day"; for (u = 0; u < 40; u++) for (t = 0; t < 30; t++) { a = rand() < 0.6; print u "," (rand() < 0.9) "," a ",0.6," 2 + 0.5 * a + 2 * rand() - 1 "," t } }' >trial.csv
 "$gbose" effects trial.csv --wcls --unit user --arm action --probability p --reward y --controls day >said
 grep -q "^treatment raises the reward by 0.[45]" said || fail "wcls: $(cat said)"
+"$gbose" effects trial.csv --wcls --unit user --arm action --probability p --reward y --moderators day --out wcls >said
+grep -q "^day: no effect on that of treatment can be seen; .* for each unit" said || fail "wcls, a moderator: $(cat said)"
+grep -qE ",[0-9]{4},40$" wcls/effects.csv || fail "wcls, counts are written out: $(cat wcls/effects.csv)"
 grep -q "^40 participants" said || fail "wcls: $(cat said)"
 
 # What is wrong is said with its line; --skip-bad goes on.
 { head -3 a.jsonl; echo '{"arm":0,"pmf":[1],'; tail -3 a.jsonl; } >broken.jsonl
 expect_error 2 "broken.jsonl, line 4: column" "$gbose" evaluate broken.jsonl --policy logged
-"$gbose" evaluate broken.jsonl --policy logged --skip-bad --range -9,9 | grep -q "1 broken lines were skipped, the first: broken.jsonl, line 4" || fail "--skip-bad"
+"$gbose" evaluate broken.jsonl --policy logged --skip-bad --range -9,9 | grep -q "; 1 broken line was skipped, the first: broken.jsonl, line 4" || fail "--skip-bad"
 expect_error 2 "no log is given" "$gbose" evaluate --policy uniform
 expect_error 2 "nothing is asked" "$gbose" evaluate a.jsonl
 expect_error 2 "unknown policy 'unifrom'" "$gbose" evaluate a.jsonl --policy unifrom
@@ -102,6 +105,61 @@ expect_error 2 "no contexts" "$gbose" learn bare.csv --learner gbose --out x.sta
 expect_error 2 "there is no column 'arm'" "$gbose" log check trial.csv
 expect_error 2 "no line has a value 'nothing' to go by" "$gbose" evaluate a.jsonl --policy logged uniform --by nothing --range -9,9
 expect_error 2 "no line has a value 'nothing' to go by" "$gbose" effects a.jsonl --by nothing
+for column in arm played r reward why; do # groups by what came of the draw would be wrong in silence
+    expect_error 2 "'$column' came of it" "$gbose" evaluate a.jsonl --policy logged uniform --by $column --range -9,9
+    expect_error 2 "'$column' came of it" "$gbose" effects a.jsonl --by $column
+done
+"$gbose" effects a.jsonl --by id:1 >said
+grep -q "^x0, id=3 " said || fail "effects --by COLUMN:N: $(cat said)"
+expect_error 2 "a whole number from 1 to 200; got 'x'" "$gbose" effects a.jsonl --by id:x
+expect_error 2 "--replay is for learners" "$gbose" evaluate a.jsonl --policy logged uniform --replay 0.1
+for option in "--switch -1" "--shrink 0" "--horizon 0"; do
+    expect_error 2 "gbose evaluate: --switch and --shrink must be above 0" "$gbose" evaluate a.jsonl --policy logged uniform --skip-bad $option
+done
+expect_error 2 "asks for nothing: all of its numbers are 0" "$gbose" effects a.jsonl --x 0,0,0
+expect_error 2 "asks for nothing: it is the same column twice" "$gbose" effects a.jsonl --x "x1 less x1"
+expect_error 2 "--controls is for a micro-randomised trial" "$gbose" effects a.jsonl --controls day
+expect_error 2 "--by is not for --wcls" "$gbose" effects trial.csv --wcls --by day
+expect_error 2 "gbose log check: unknown option '--ou'" "$gbose" log check a.jsonl --ou x
+"$gbose" evaluate a.jsonl --policy logged logged --range -9,9 | grep -q "no round has told them apart: they do the same" || fail "a policy against itself"
+
+# A line that says less than those before is named, and no other line suffers for it.
+{ head -100 a.jsonl; echo '{"arm":1,"p":0.5,"n_arms":4,"r":1}'; tail -100 a.jsonl; } >mixed.jsonl
+expect_error 2 "mixed.jsonl, line 101: only the played arm's probability is logged ('p'), and before it" "$gbose" evaluate mixed.jsonl --policy logged
+expect_error 2 "mixed.jsonl, line 101: only the played arm's probability is logged; effects need" "$gbose" effects mixed.jsonl
+sed 's/"x":[^r]*"r"/"r"/' mixed.jsonl >without.jsonl
+"$gbose" evaluate without.jsonl --policy logged uniform --range -9,9 --skip-bad --out of | grep -q "201 decisions; 1 broken line" || fail "a line without pmf"
+[[ $(cut -d, -f2 of/policies.csv | tail -1) == 200 ]] || fail "lines behind one without pmf were left out"
+expect_error 2 "without.jsonl, line 1: there are no contexts ('x'); give --schema" "$gbose" effects without.jsonl
+expect_error 2 "there are no contexts ('x'), which 'greedy:whole.state' needs" "$gbose" evaluate without.jsonl --policy greedy:whole.state
+expect_error 2 "the log has no decision with a reward; 201 broken lines were skipped, the first: without.jsonl, line 1: there are no contexts" "$gbose" effects without.jsonl --skip-bad
+
+# What a line lacks is said, and where.
+while IFS='|' read -r line says; do
+    echo "$line" >line.jsonl
+    expect_error 2 "line.jsonl, line 1: $says" "$gbose" evaluate line.jsonl --policy logged
+done <<'END'
+{"arm":0,"x":[[1],[2]],"r":1}|'pmf' is missing
+{"arm":0,"p":0,"n_arms":2,"x":[[1],[2]],"r":1}|'p' is 0: the probability of the arm played is above 0
+{"arm":0,"p":1.5,"n_arms":2,"r":1}|'p' is 1.5
+{"arm":0,"p":0.5,"r":1}|with 'p' alone, 'arms' or 'n_arms' says how many arms there are
+{"arm":2,"p":0.5,"n_arms":2,"r":1}|'arm' is 2, and there are fewer arms
+{"arm":0,"p":0.5,"n_arms":1,"r":1}|the numbers of 'pmf' add up to 0.5 instead of 1
+{"arm":"b","pmf":[0.5,0.5],"r":1}|column 8: a number is expected, in 'arm'
+{"arm":0,"pmf":[0.5,NaN],"r":1}|column 21: a number is expected, in 'pmf'
+END
+
+# A policy's table: one row for an arm, by columns that the log has, of features too.
+printf '{"arms":["a","b"],"arm":%d,"pmf":[0.5,0.5],"r":%d,"user":{"device":"ios"}}\n' 0 1 1 0 0 1 1 0 >tabled.jsonl
+printf 'arm,user.device,probability\na,ios,0.9\nb,ios,0.1\nb,web,1\n' >table.csv
+"$gbose" evaluate tabled.jsonl --policy logged table:table.csv --out of >/dev/null
+[[ $(cut -d, -f11 of/policies.csv | tail -1) == 0.9 ]] || fail "a table by a feature: $(cat of/policies.csv)" # mean of 2 * 0.9 * (1, 0, 1, 0)
+sed -i 's/user.device/user.size/' table.csv
+expect_error 2 "there is no 'user.size', which table.csv goes by" "$gbose" evaluate tabled.jsonl --policy logged table:table.csv
+printf 'arm,probability\na,0.5\na,0.6\n' >table.csv
+expect_error 2 "table.csv, line 3: there is a row for 'a' already" "$gbose" evaluate tabled.jsonl --policy logged table:table.csv
+sed 's/"b"/"a"/' tabled.jsonl >twins.jsonl
+expect_error 2 "two arms of this round are called 'a'" "$gbose" evaluate twins.jsonl --policy logged arm=a
 expect_error 2 "with LOW below HIGH; got '3,1'" "$gbose" evaluate a.jsonl --policy logged --range 3,1
 expect_error 2 "gbose learn: lambda must be" "$gbose" learn a.jsonl --learner gbose:lambda=-1 --out x.state
 printf '{"arm":0,"pmf":[0.5,0.5],"x":[[1,2],[3,4]],"r":1}\n{"arm":0,"pmf":[0.5,0.5],"x":[[1],[2]],"r":1}\n' >dims.jsonl
