@@ -20,11 +20,10 @@ static int migrate(const char *command, const char *where, int make)
     int from = 0, to = 0;
 
     if (!gbose__store_is_postgres(where))
-        return usage_error(
-            command,
-            "'%s' is not a URL: it is for postgresql://USER@HOST/DATABASE; gbose serve makes and migrates a "
-            "directory by itself",
-            where);
+        return usage_error(command,
+                           "this is for postgresql://USER@HOST/DATABASE, not '%s'; gbose serve makes and "
+                           "migrates a directory by itself",
+                           where);
 #ifdef GBOSE_POSTGRES
     if (gbose__postgres_migrate(where, make, &from, &to, &err))
         return broken(command, &err);

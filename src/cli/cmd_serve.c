@@ -88,9 +88,14 @@ static int run(int argc, char **argv)
     if (!rc) {
         if (args[0].n && args[7].n)
             rc = usage_error(argv[0], "give --data DIR or --store URL, not both");
+        else if (args[7].n && !gbose__store_is_postgres(args[7].value[0]))
+            rc = usage_error(
+                argv[0],
+                "--store is postgresql://USER@HOST/DATABASE, not '%s'; a directory is given by --data",
+                args[7].value[0]);
         if (args[0].n)
             options.data = args[0].value[0];
-        if (args[7].n)
+        if (args[7].n && !rc)
             options.data = url = take_url(args[7].value[0]);
         if (args[1].n)
             options.listen = args[1].value[0];
@@ -122,6 +127,11 @@ const struct command cmd_serve = {
     "  --connections N  open at a time (4096)\n"
     "  --slow N         seconds for a whole request to arrive (30)\n"
     "\n"
-    "It ends at SIGTERM or Ctrl-C, when what is under way is finished; being killed loses nothing either.\n"
-    "docs/service.md tells what a person does with it.\n",
+    "It ends at SIGTERM or Ctrl-C, when what is under way is finished; being killed loses nothing that was "
+    "acknowledged\n"
+    "as durable. docs/service.md tells what a person does with it.\n"
+    "\n"
+    "Examples:\n"
+    "  gbose serve --data ./decisions\n"
+    "  gbose serve --store postgresql://gbose@db.example/gbose --listen 0.0.0.0\n",
     run};

@@ -30,7 +30,7 @@ struct rebuilding {
     struct gbose__store *store;
     struct gbose__view *view, *second;
     struct gbose__desk *desk;
-    const struct gbose__bandit_row *bandit;
+    const struct gbose__bandit_row *bandit; /* NULL: there is none */
     int differ;
     gbose_error *err;
 };
@@ -158,6 +158,8 @@ static int run_rebuild(int argc, char **argv)
     args_clear(args);
     if (rc)
         return broken(argv[0], &err);
+    if (!r.bandit)
+        printf("there is no bandit in this store yet: nothing to learn\n");
     return r.differ ? EXIT_BROKEN : EXIT_FINE;
 }
 
@@ -248,7 +250,7 @@ static int add_key(struct gbose__store *store, const struct arg *role, const str
 
 static int list_key(void *context, const struct gbose__key_row *row)
 {
-    (void)context;
+    *(int *)context = 1;
     printf("%s  ", row->id);
     for (size_t k = 0; k < 4; k++)
         if (row->roles & roles[k].bit)
@@ -269,7 +271,7 @@ static int run_key(int argc, char **argv)
     struct gbose__store *store = NULL;
     struct gbose__view *view = NULL;
     gbose_error err = {0};
-    int rc = args_parse(argc, argv, args), add, list, revoke;
+    int rc = args_parse(argc, argv, args), add, list, revoke, any = 0;
 
     if (rc || args[0].n < 2) {
         args_clear(args);
@@ -284,8 +286,10 @@ static int run_key(int argc, char **argv)
         rc = broken(argv[0], &err);
     else if (add)
         rc = add_key(store, &args[1], &args[2], &args[3], argv[0]);
-    else if (list && view->keys(view, list_key, NULL, &err))
+    else if (list && view->keys(view, list_key, &any, &err))
         rc = broken(argv[0], &err);
+    else if (list && !any)
+        fprintf(stderr, "gbose key: there is no key: anybody on this machine may do everything\n");
     else if (revoke) {
         struct gbose__change change = {.kind = GBOSE__DROP_KEY, .of.key = {.id = args[0].value[2]}};
 
@@ -311,6 +315,7 @@ const struct command cmd_key = {
     "\n"
     "  --role    decide, reward, read or admin (which may do everything); one or more\n"
     "  --bandit  good for this bandit only\n"
+    "  --note    what it is for, shown by list\n"
     "\n"
     "`add` prints the key, once: the store keeps a hash. A running service knows of a change within two "
     "seconds. As long as there\n"

@@ -467,6 +467,8 @@ static struct gbose__bandit *bandit_of(struct gbose__service *service, const cha
     }
     if (!b && name)
         gbose__fail(err, GBOSE__EABSENT, "there is no bandit '%s' in this store", name);
+    else if (!b && !service->registry.n)
+        gbose__fail(err, GBOSE__EABSENT, "there is no bandit in this store yet");
     else if (!b)
         gbose__fail(err, GBOSE__EABSENT,
                     "this store has %zu bandits: say which, as DATA:BANDIT (or URL#BANDIT)",

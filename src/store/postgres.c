@@ -332,6 +332,8 @@ static int attempt(struct gbose__pg_store *store, struct gbose__change *changes,
     struct gbose__pg_group g = {.store = store, .c = &store->writer};
     int rc = gbose__pg_connect(&store->writer, err);
 
+    if (!rc)
+        rc = gbose__pg_foreign(&store->home, err);
     if (!rc && store->doubt) /* nobody needs to know what became of it, but it may hold locks */
         rc = end_session(store, err);
     if (!rc)

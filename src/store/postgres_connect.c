@@ -78,12 +78,28 @@ static int refused(struct gbose__pg *c, const PGresult *r, gbose_error *err)
         return gbose__fail(err, GBOSE__PG_AGAIN, "cannot write to the store: %.300s", text);
     if (!strncmp(state, "XX", 2))
         return gbose__fail(err, GBOSE__ECORRUPT, "the database is damaged: %.300s", text);
-    return gbose__fail(err, GBOSE__ESTORE, "cannot write to the store: %.300s (%s)", text, state);
+    if (!strcmp(state, "42501"))
+        return gbose__fail(
+            err, GBOSE__ESTORE,
+            "the database says: %.200s. Use the user who owns the store, or one who may create a schema",
+            text);
+    return gbose__fail(err, GBOSE__ESTORE, "the database says: %.300s (%s)", text, state);
 }
 
 int gbose__pg_damaged(const char *what, gbose_error *err)
 {
     return gbose__fail(err, GBOSE__ECORRUPT, "the store is damaged: %s does not match its checksum", what);
+}
+
+int gbose__pg_foreign(const struct gbose__pg_home *home, gbose_error *err)
+{
+    int version = atomic_load(&home->foreign);
+
+    return version ? gbose__fail(err, GBOSE__EAWAY,
+                                 "the store is of version %d by now, and this gbose works on %d: use the "
+                                 "gbose that migrated it",
+                                 version, GBOSE__PG_VERSION)
+                   : GBOSE_OK;
 }
 
 /* ---- waiting ---- */
@@ -220,6 +236,8 @@ static int open_connection(struct gbose__pg *c, gbose_error *err)
 
         if (step == PGRES_POLLING_OK)
             break;
+        if (step == PGRES_POLLING_FAILED && PQconnectionNeedsPassword(c->conn))
+            return away(c, "it wants a password: give it by PGPASSFILE or PGPASSWORD", err);
         if (step == PGRES_POLLING_FAILED)
             return away(c, PQerrorMessage(c->conn), err);
         if (wait_for(c->conn, step == PGRES_POLLING_READING ? POLLIN : POLLOUT, until))

@@ -13,14 +13,22 @@
 
 #define LOCKS "1734503283" /* the class of our advisory locks: "gbos" */
 
+static const char news[] =
+    "SELECT v.number, n.bandit, n.outcomes, (SELECT deadline FROM pending p WHERE p.bandit = n.bandit"
+    " ORDER BY deadline LIMIT 1), l.generation, l.learned,"
+    " (SELECT convert_from(value, 'UTF8')::int4 FROM meta WHERE name = 'version')"
+    " FROM version v LEFT JOIN (numbering n LEFT JOIN live l ON l.bandit = n.bandit) ON true";
+
 /* Ask on the keeper's connection, which listens and may not be silent for long. It writes nothing that could not be made again,
  * so it does not wait for a standby. */
 static int ask(struct gbose__pg_store *store, const char *sql, const struct gbose__pg_args *args,
                PGresult **out, gbose_error *err)
 {
     struct gbose__pg *c = &store->keeper;
-    int rc;
+    int rc = sql == news ? GBOSE_OK : gbose__pg_foreign(&store->home, err);
 
+    if (rc)
+        return rc;
     if (!c->conn || PQstatus(c->conn) != CONNECTION_OK) {
         if (store->led)
             memset(store->led, 0, store->led_words * sizeof *store->led);
@@ -169,17 +177,18 @@ static int fleet_published(struct gbose__store *base, uint32_t bandit, uint32_t 
 static int fleet_news(struct gbose__store *base, uint64_t *version, gbose__news_visit *visit, void *context,
                       gbose_error *err)
 {
+    struct gbose__pg_store *store = (struct gbose__pg_store *)base;
     PGresult *r;
-    int rc =
-        ask((struct gbose__pg_store *)base,
-            "SELECT v.number, n.bandit, n.outcomes, (SELECT deadline FROM pending p WHERE p.bandit = n.bandit"
-            " ORDER BY deadline LIMIT 1), l.generation, l.learned FROM version v LEFT JOIN (numbering n LEFT "
-            "JOIN live l"
-            " ON l.bandit = n.bandit) ON true",
-            NULL, &r, err);
+    int there, rc = ask(store, news, NULL, &r, err);
 
     if (rc)
         return rc;
+    there = PQntuples(r) ? (int)gbose__pg_int(r, 0, 6) : GBOSE__PG_VERSION;
+    atomic_store(&store->home.foreign, there == GBOSE__PG_VERSION ? 0 : there);
+    if (there != GBOSE__PG_VERSION) {
+        PQclear(r);
+        return gbose__pg_foreign(&store->home, err);
+    }
     for (int i = 0; i < PQntuples(r) && !rc; i++) {
         struct gbose__news_row row = {(uint32_t)gbose__pg_int(r, i, 1), (uint64_t)gbose__pg_int(r, i, 2),
                                       PQgetisnull(r, i, 3) ? INT64_MAX : gbose__pg_int(r, i, 3),

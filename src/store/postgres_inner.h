@@ -42,6 +42,8 @@ struct gbose__pg_home {
     /* PostgreSQL's timeline: it grows when a standby takes the place of the database, which may not have what was last
      * written to that one. Nothing is written to another one than the trainer knows of. 0: not known. */
     atomic_uint history, renewed; /* of the one we know; and of one that was found in its place */
+    atomic_int
+        foreign; /* the version of a store that was migrated while we were at work: nothing is written to it. 0: it was not */
 };
 
 #define GBOSE__PG_STATEMENTS 96
@@ -113,6 +115,7 @@ const char *gbose__pg_text(const PGresult *r, int row, int column); /* NULL: nul
 const void *gbose__pg_blob(const PGresult *r, int row, int column, size_t *size);
 
 int gbose__pg_damaged(const char *what, gbose_error *err);
+int gbose__pg_foreign(const struct gbose__pg_home *home, gbose_error *err); /* GBOSE__EAWAY if it is */
 
 /* ---- the schema (postgres_schema.c) ---- */
 

@@ -13,6 +13,9 @@ int gbose__store_is_postgres(const char *where)
 
 int gbose__store_open(struct gbose__store **out, const char *where, int create, int beside, gbose_error *err)
 {
+    if (!gbose__store_is_postgres(where) && strstr(where, "://"))
+        return gbose__fail(err, GBOSE_EINVAL,
+                           "a store is a directory or postgresql://USER@HOST/DATABASE, not '%.100s'", where);
     if (!gbose__store_is_postgres(where))
         return gbose__sqlite_open(out, where, create, beside, err);
 #ifdef GBOSE_POSTGRES

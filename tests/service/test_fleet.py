@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
-from server import Client, Refused, Server, gbose, until
+from server import GBOSE, Client, Refused, Server, gbose, until
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 from postgres import NotInstalled, Postgres, free_port  # noqa: E402
@@ -309,6 +309,26 @@ def test_readiness_needs_no_requests(fleet, database):
     assert api.raw("POST", "/v1/bandits/b/decide", json.dumps({"contexts": [[1, 2]]}))[0] == 503
     server.proxy.mode = "open"
     until(ready, lambda status: status == 200, 10)
+
+
+def test_a_store_that_a_newer_gbose_migrated_is_left_alone(fleet, database):
+    (server,) = fleet(1)
+    api = server.client()
+    api.put("/v1/bandits/full", {"dim": 2})
+    api.put("/v1/bandits/relaxed", {"dim": 2, "durability": "relaxed"})
+    database.sql("UPDATE gbose.meta SET value = '2' WHERE name = 'version'")
+    until(lambda: api.raw("GET", "/readyz")[0], lambda status: status == 503, 10)
+    body = json.dumps({"contexts": [[1, 2], [2, 1]]})
+    status, data, _ = api.raw("POST", "/v1/bandits/full/decide", body)
+    assert status == 503 and "of version 2 by now" in json.loads(data)["error"]["message"]
+    assert api.raw("POST", "/v1/bandits/relaxed/decide", body)[0] == 200
+    time.sleep(0.5)
+    assert database.sql("SELECT count(*) FROM gbose.event") == "0"
+    done = subprocess.run([GBOSE, "store", "migrate", database.url], capture_output=True, text=True)
+    assert done.returncode == 1 and "use a newer one" in done.stderr
+    database.sql("UPDATE gbose.meta SET value = '1' WHERE name = 'version'")
+    until(lambda: database.sql("SELECT count(*) FROM gbose.event"), lambda n: n == "1", 10)
+    until(lambda: api.raw("GET", "/readyz")[0], lambda status: status == 200, 10)
 
 
 def test_nginx_in_front_of_three(fleet, tmp_path):
