@@ -24,6 +24,7 @@
 #define RETAIN_EVERY 10000 /* milliseconds */
 #define MOST_TRIES 50      /* of a decision that the store, which is there, refuses */
 #define LAST_TRIES 5000    /* milliseconds: how long what is queued may take to be written at the end */
+#define SAY_EVERY 10000000 /* microseconds between two lines about what waits for a store that fails */
 #define FAILING_PAUSE 50   /* milliseconds between two attempts on a store that fails */
 
 /* Changes of a group, put together from its jobs, and taken apart again. */
@@ -229,6 +230,27 @@ static int settle(struct gbose__service *service, gbose_error *err)
     return GBOSE_OK;
 }
 
+/* For the service's log: the store fails, and how much would be lost with this process; and it works again. */
+static void say(struct gbose__service *service, int rc, const gbose_error *err)
+{
+    struct gbose__writer_thread *w = &service->writer;
+    int64_t now = gbose__monotonic();
+
+    if (!rc && w->said)
+        fprintf(stderr, "gbose serve: the store can be written again\n");
+    if (rc && !w->said)
+        fprintf(stderr, "gbose serve: the store cannot be written: %s\n", err->text);
+    else if (rc && now - w->said > SAY_EVERY && atomic_load(&w->queued))
+        fprintf(
+            stderr,
+            "gbose serve: %zu changes wait in memory for the store, and are lost if this process is killed\n",
+            (size_t)atomic_load(&w->queued));
+    if (!rc)
+        w->said = 0;
+    else if (!w->said || now - w->said > SAY_EVERY)
+        w->said = now;
+}
+
 /* The changes of the group are made, or not. */
 static int apply(struct gbose__service *service, struct group *g, gbose_error *err)
 {
@@ -240,6 +262,7 @@ static int apply(struct gbose__service *service, struct group *g, gbose_error *e
     gbose__metrics_time(service->metrics.commit_bucket, &service->metrics.commit_microseconds,
                         gbose__monotonic() - began);
     service->writer.failing = rc != 0;
+    say(service, rc, err);
     return rc;
 }
 

@@ -67,9 +67,14 @@ static int refused(struct gbose__pg *c, const PGresult *r, gbose_error *err)
     const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
     char text[300];
 
+    if (state && PQstatus(c->conn) == CONNECTION_OK &&
+        (!strncmp(state, "53", 2) || !strncmp(state, "58", 2))) {
+        one_line(text, sizeof text, PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY));
+        gbose__pg_disconnect(c);
+        return gbose__fail(err, GBOSE__EAWAY, "the database cannot go on: %.300s", text);
+    }
     if (!state || PQstatus(c->conn) != CONNECTION_OK || !strncmp(state, "08", 2) ||
-        !strncmp(state, "53", 2) || !strncmp(state, "57", 2) || !strncmp(state, "58", 2) ||
-        !strcmp(state, "25006"))
+        !strncmp(state, "57", 2) || !strcmp(state, "25006"))
         return away(c, r && state ? PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY) : PQerrorMessage(c->conn),
                     err);
     one_line(text, sizeof text, PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY));

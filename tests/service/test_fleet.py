@@ -281,6 +281,8 @@ def test_without_the_database(fleet, database):
     log = {line["id"]: line["arm"] for line in map(json.loads, api.raw("GET", "/v1/bandits/relaxed/log")[1].splitlines())}
     assert log == decided
     assert "gbose_lost_total 0" in api.raw("GET", "/metrics")[1].decode()
+    said = Path(server.log).read_text()
+    assert "the store cannot be written: the database cannot be reached" in said and "the store can be written again" in said
     # What cannot be stored in the end is said.
     database.stop(signal.SIGQUIT)
     until(lambda: api.raw("POST", "/v1/bandits/full/decide", body)[0], lambda status: status == 503)
