@@ -14,69 +14,11 @@
 
 #include "core/error.h"
 
-#define LOOK_EVERY 200000    /* microseconds; and at once when somebody has told us */
-#define LEAD_EVERY 500000    /* attempts to lead, and signs of life */
-#define BEAT_EVERY 1000000   /* signs of life */
-#define SHOW_EVERY 400000    /* models that are shown to others */
-#define TEND_EVERY 60000000  /* days that are made and dropped */
-#define LEASE_LASTS 60000000 /* numbers are used for so long, so that they are nearly in the order of time */
-
-/* ---- numbers ---- */
-
-struct lease {
-    struct gbose__job job;
-    struct gbose__change change;
-};
-
-static void leased(struct gbose__service *service, struct gbose__job *job)
-{
-    struct gbose__bandit *b = job->bandit;
-    const struct gbose__lease_change *it = &job->change->of.lease;
-    struct gbose__numbers fresh = {it->first, it->first + it->n, gbose__monotonic(), it->first};
-
-    (void)service;
-    pthread_mutex_lock(&b->lock);
-    b->leasing = 0;
-    if (!job->rc && job->change->result == GBOSE__DONE && fresh.end <= GBOSE__MAX_NUMBER + 1) {
-        if (b->numbers.next == b->numbers.end || fresh.since - b->numbers.since > LEASE_LASTS)
-            b->numbers = fresh;
-        else
-            b->spare = fresh;
-    }
-    pthread_mutex_unlock(&b->lock);
-}
-
-void gbose__fleet_lease(struct gbose__service *service, struct gbose__bandit *b)
-{
-    struct gbose__arena arena = {0};
-    struct lease *l;
-    int64_t now = gbose__monotonic();
-    int few;
-
-    pthread_mutex_lock(&b->lock);
-    few = !b->leasing &&
-          ((b->numbers.end - b->numbers.next < GBOSE__LEASED / 2 && b->spare.next == b->spare.end) ||
-           (b->numbers.used != b->numbers.next && now - b->numbers.since > LEASE_LASTS));
-    b->leasing |= few;
-    if (few)
-        b->numbers.used = b->numbers.next;
-    pthread_mutex_unlock(&b->lock);
-    if (!few)
-        return;
-    l = gbose__arena_take(&arena, sizeof *l);
-    if (!l) {
-        b->leasing = 0;
-        return;
-    }
-    memset(l, 0, sizeof *l);
-    l->change = (struct gbose__change){.kind = GBOSE__LEASE_NUMBERS, .of.lease = {b->id, GBOSE__LEASED, 0}};
-    l->job.arena = arena;
-    l->job.bandit = b;
-    l->job.change = &l->change;
-    l->job.n = 1;
-    l->job.hook = leased;
-    gbose__writer_submit(service, &l->job);
-}
+#define LOOK_EVERY 200000   /* microseconds; and at once when somebody has told us */
+#define LEAD_EVERY 500000   /* attempts to lead, and signs of life */
+#define BEAT_EVERY 1000000  /* signs of life */
+#define SHOW_EVERY 400000   /* models that are shown to others */
+#define TEND_EVERY 60000000 /* days that are made and dropped */
 
 /* ---- models ---- */
 
@@ -259,12 +201,11 @@ static int follow_new(struct following *f, const struct gbose__bandit_row *row)
     if (rc)
         return rc;
     rc = follow_model(f->service, b, b->active, f->err);
-    if (rc || gbose__registry_add(f->service, b)) {
+    if (rc)
         gbose__bandit_release(b);
-        return rc;
-    }
-    gbose__fleet_lease(f->service, b);
-    return GBOSE_OK;
+    else
+        gbose__lease_first(f->service, b);
+    return rc;
 }
 
 static int follow_bandit(void *context, const struct gbose__bandit_row *row)
@@ -297,6 +238,7 @@ static int follow_all(struct following *f)
     struct gbose__view *view = f->service->trainer.view;
     int rc;
 
+    gbose__lease_clear(f->service); /* those that are still there are found again */
     pthread_mutex_lock(&f->service->fleet.lock);
     f->there = calloc(f->n + 1, 1);
     rc = f->there ? view->bandits(view, follow_bandit, f, f->err) : gbose__no_memory(f->err);
@@ -377,6 +319,7 @@ static void begin_again(struct gbose__service *service)
         gbose__bandit_release(b);
     }
     free(all);
+    gbose__lease_clear(service);
     service->fleet.version = 0;
     service->fleet.led = service->fleet.news = 0;
 }
@@ -440,7 +383,8 @@ void gbose__fleet_live(struct gbose__service *service)
     if (!service->store->fleet || now - s->beat <= BEAT_EVERY)
         return;
     s->beat = now;
-    if (beat(service, &err) == GBOSE__EAWAY) /* the writer, who may have nothing to write, looks whether it is so */
+    if (beat(service, &err) ==
+        GBOSE__EAWAY) /* the writer, who may have nothing to write, looks whether it is so */
         atomic_store(&service->writer.failing, 1);
 }
 
@@ -456,6 +400,8 @@ void gbose__fleet_turn(struct gbose__service *service)
 
     if (!fleet || adopt(service))
         return;
+    if (gbose__lease_welcome(service))
+        s->version = 0; /* they may have been changed meanwhile */
     if (fleet->told(service->store) || service->trainer.woken || now - s->news > LOOK_EVERY) {
         s->news = now;
         look(service);
@@ -470,7 +416,7 @@ void gbose__fleet_turn(struct gbose__service *service)
             lead(service, all[i]);
         if (atomic_load(&all[i]->leads))
             show_models(service, all[i]);
-        gbose__fleet_lease(service, all[i]);
+        gbose__lease_more(service, all[i]);
         gbose__bandit_release(all[i]);
     }
     free(all);
@@ -481,25 +427,6 @@ void gbose__fleet_turn(struct gbose__service *service)
 }
 
 /* ---- starting ---- */
-
-/* Numbers for all bandits, before anything else is written. */
-static int lease_all(struct gbose__service *service, struct gbose__bandit **all, size_t n, gbose_error *err)
-{
-    struct gbose__change *changes = calloc(n + 1, sizeof *changes);
-    int rc = changes ? GBOSE_OK : gbose__no_memory(err);
-
-    for (size_t i = 0; i < n && !rc; i++)
-        changes[i] =
-            (struct gbose__change){.kind = GBOSE__LEASE_NUMBERS, .of.lease = {all[i]->id, GBOSE__LEASED, 0}};
-    if (!rc && n)
-        rc = service->store->apply(service->store, changes, n, err);
-    for (size_t i = 0; i < n && !rc; i++)
-        all[i]->numbers =
-            (struct gbose__numbers){changes[i].of.lease.first, changes[i].of.lease.first + GBOSE__LEASED,
-                                    gbose__monotonic(), changes[i].of.lease.first};
-    free(changes);
-    return rc;
-}
 
 int gbose__fleet_start(struct gbose__service *service, gbose_error *err)
 {
@@ -519,7 +446,7 @@ int gbose__fleet_start(struct gbose__service *service, gbose_error *err)
     s->tended = gbose__monotonic();
     all = gbose__registry_all(service, &n);
     if (!rc)
-        rc = lease_all(service, all, n, err);
+        rc = gbose__lease_all(service, all, n, err);
     for (size_t i = 0; i < n; i++) {
         if (!rc)
             lead(service, all[i]);

@@ -100,6 +100,7 @@ void gbose__service_stop(struct gbose__service *s)
     if (s->trainer.started || s->trainer.view)
         gbose__trainer_stop(s);
     gbose__writer_stop(s);
+    gbose__lease_clear(s);
     gbose__registry_clear(s);
     if (s->store)
         s->store->close(s->store);

@@ -226,6 +226,7 @@ struct gbose__fleet_state {
     uint64_t version;           /* of bandits, generations and keys in the store that was read last */
     int64_t news, beat, tended; /* when it last looked, on the monotonic clock */
     int64_t led;
+    struct gbose__bandit *newcomers; /* which have no decision numbers yet, and are not in the registry */
 };
 
 struct gbose__service {
@@ -394,9 +395,20 @@ int gbose__fleet_follow(struct gbose__service *service, struct gbose__bandit *ba
 void gbose__fleet_live(struct gbose__service *service);
 /* Follow the store, show others what was learned, try to lead. On the trainer's thread, again and again. */
 void gbose__fleet_turn(struct gbose__service *service);
-/* More numbers for a bandit, if it has few or has had them for long. */
-void gbose__fleet_lease(struct gbose__service *service, struct gbose__bandit *bandit);
+
+/* ---- lease.c: decision numbers. On the trainer's thread. ---- */
+
 #define GBOSE__LEASED 16384 /* numbers in one lease */
+/* Numbers for all bandits, before anything else is written. */
+int gbose__lease_all(struct gbose__service *service, struct gbose__bandit **all, size_t n, gbose_error *err);
+/* More numbers for a bandit, if it has few or has had them for long. */
+void gbose__lease_more(struct gbose__service *service, struct gbose__bandit *bandit);
+/* The first ones for a bandit that is not in the registry, and is taken. */
+void gbose__lease_first(struct gbose__service *service, struct gbose__bandit *bandit);
+/* Those that have numbers by now go to the registry. Returns 1 if there were any. */
+int gbose__lease_welcome(struct gbose__service *service);
+/* Those that have none are forgotten. */
+void gbose__lease_clear(struct gbose__service *service);
 
 /* ---- servers.c ---- */
 

@@ -190,6 +190,14 @@ def test_servers_follow_each_other(fleet, database):
     assert database.sql("SELECT count(*) FROM gbose.server") == "0"
 
 
+def test_a_bandit_that_is_known_can_decide(fleet):
+    a, b = (server.client() for server in fleet(2))
+    for n in range(10):
+        a.put(f"/v1/bandits/b{n}", {"dim": 2})
+        until(lambda: b.raw("GET", f"/v1/bandits/b{n}")[0], lambda status: status == 200, 5)
+        b.post(f"/v1/bandits/b{n}/decide", {"contexts": [[1, 2], [2, 1]]})
+
+
 def test_one_event_id_at_two_servers_is_one_decision(fleet, database):
     servers = fleet(2)
     servers[0].client().put("/v1/bandits/b", {"dim": 2, "wait": "10m"})
