@@ -301,7 +301,7 @@ int logs_each(struct logs *logs, int (*take)(void *user, const struct gbose__rec
 
 int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row, gbose_error *err)
 {
-    size_t unit = 0, dim = r->partial ? 0 : r->dim;
+    size_t dim = r->partial ? 0 : r->dim;
 
     if (logs->kept > 0 && r->partial != logs->partial)
         return gbose__fail(
@@ -332,15 +332,12 @@ int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row
     for (size_t a = 0; a < r->n_ids; a++)
         if (names_find(&logs->ids, r->arms[a], logs->label + a))
             return gbose__no_memory(err);
-    if (r->unit && names_find(&logs->units, r->unit, &unit))
-        return gbose__no_memory(err);
     *row = (gbose_logged){.n_arms = r->n_arms,
                           .arm = r->arm,
                           .pmf = r->pmf,
                           .reward = r->reward,
                           .contexts = dim ? r->x : NULL,
                           .label = r->n_ids ? logs->label : NULL,
-                          .unit = unit,
                           .partial = r->partial};
     return GBOSE_OK;
 }
