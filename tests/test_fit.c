@@ -103,6 +103,44 @@ static void draw(struct random *rng, struct world *w)
     w->shared = (gbose_features){w->user, 7};
 }
 
+/* Users and arms that have many names: what is proposed is a schema, though their products would have too many columns, and a
+ * user's name is in no term. */
+static void many_names_are_no_terms(void **state)
+{
+    struct random rng = {5};
+    gbose_schema *schema = NULL;
+    gbose_error err;
+    char *proposal;
+
+    (void)state;
+    for (size_t arms = 15; arms <= 600; arms *= 40) {
+        gbose_fit *fit;
+
+        assert_int_equal(gbose_fit_new(&fit, &err), GBOSE_OK);
+        for (int t = 0; t < 3000; t++) {
+            char user[20], city[20], id[20];
+            gbose_feature shared[] = {text("user.id", user), text("user.city", city)},
+                          action[] = {text("action.id", id)};
+            gbose_features of_round = {shared, 2}, of_arm = {action, 1};
+
+            snprintf(user, sizeof user, "u%zu", random_below(&rng, 600));
+            snprintf(city, sizeof city, "c%zu", random_below(&rng, 40));
+            snprintf(id, sizeof id, "item %zu", random_below(&rng, arms));
+            assert_int_equal(gbose_fit_add(fit, &of_round, &of_arm, 1, &err), GBOSE_OK);
+        }
+        proposal = proposed(fit);
+        assert_says(proposal, "\nuser.id category hash=1024");
+        assert_says(proposal, "\n# user.id is in no term: it has too many values");
+        assert_says(proposal, "\nround = user.city\n");
+        assert_says(proposal, arms == 15 ? "\narm = action.id action.id*user.city\n" : "\narm = action.id\n");
+        assert_that(gbose_schema_new(&schema, proposal, &err) == GBOSE_OK, "%s", err.text);
+        assert_true(gbose_schema_round(schema) <= 64);
+        gbose_schema_free(schema);
+        gbose_fit_free(fit);
+        free(proposal);
+    }
+}
+
 static void what_is_proposed_fits_the_data(void **state)
 {
     struct random rng = {3};
@@ -211,6 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_proposed_fits_the_data),
+        cmocka_unit_test(many_names_are_no_terms),
         cmocka_unit_test(arms_by_name_are_blocks),
         cmocka_unit_test(what_cannot_be_proposed_is_refused),
     };

@@ -188,31 +188,81 @@ static int propose_values(struct draft *d, const struct gbose__profile_feature *
     return GBOSE_OK;
 }
 
-static int propose_category(struct draft *d, const struct gbose__profile_feature *f, const char *type)
+/* Has it more values than can be listed? */
+static int has_many_values(const struct gbose__profile_feature *f)
+{
+    return f->n_values > MOST_LISTED || f->not_remembered;
+}
+
+static size_t buckets_of(const struct gbose__profile_feature *f)
 {
     size_t buckets = 64;
-    int rc = GBOSE_OK;
 
     while (buckets < 2 * f->n_values && buckets < 1024)
         buckets *= 2;
+    return buckets;
+}
+
+static int propose_category(struct draft *d, const struct gbose__profile_feature *f, const char *type)
+{
+    int rc = GBOSE_OK;
+
     say(d, "%s %s", f->name, type);
-    if (f->n_values > MOST_LISTED || f->not_remembered)
-        say(d, " hash=%zu", buckets);
+    if (has_many_values(f))
+        say(d, " hash=%zu", buckets_of(f));
     else
         rc = propose_values(d, f);
     if (strcmp(type, "set"))
         say_missing(d, f);
-    if (f->n_values > MOST_LISTED || f->not_remembered)
+    if (has_many_values(f))
         say(d, "  # %s%zu values; list those that matter instead, if you can",
             f->not_remembered ? "more than " : "", f->n_values);
     say(d, "\n");
     return rc;
 }
 
+static int is_vector(const struct gbose__profile_feature *f)
+{
+    return f->lists && !f->list_texts && f->shortest == f->longest && f->longest > 1 && f->lists == f->given;
+}
+
+static int is_flag(const struct gbose__profile_feature *f)
+{
+    return f->truths == f->given;
+}
+
+/* An id is a name, though it be a number. */
+static int is_number(const struct gbose__profile_feature *f)
+{
+    return f->numbers == f->given && strcmp(f->name, "action.id") != 0;
+}
+
+static int is_category_or_set(const struct gbose__profile_feature *f)
+{
+    return !is_vector(f) && (f->lists || !(is_flag(f) || is_number(f)));
+}
+
+/* The columns that it will have, at most. */
+static size_t columns_of(const struct gbose__profile_feature *f)
+{
+    if (is_vector(f))
+        return f->longest + 1;
+    if (!is_category_or_set(f))
+        return 3; /* sine, cosine, missing */
+    return has_many_values(f) ? buckets_of(f) + 1 : f->n_values + 2;
+}
+
+/* A feature of the round of which every value is a case of its own, as the name of a user, is in no term: there is too little
+ * of each to learn from, and learners take 64 columns of the round. */
+static int is_in_terms(const struct gbose__profile_feature *f)
+{
+    return f->is_action || !is_category_or_set(f) || !has_many_values(f);
+}
+
 /* The line of a feature. */
 static int propose(struct draft *d, const struct gbose__profile_feature *f)
 {
-    if (f->lists && !f->list_texts && f->shortest == f->longest && f->longest > 1 && f->lists == f->given) {
+    if (is_vector(f)) {
         double size = sqrt(f->mean[0] * f->mean[0] + f->squares[0] / (double)f->counted);
 
         say(d, "%s vector %zu", f->name, f->longest);
@@ -224,13 +274,13 @@ static int propose(struct draft *d, const struct gbose__profile_feature *f)
     }
     if (f->lists)
         return propose_category(d, f, "set");
-    if (f->truths == f->given) {
+    if (is_flag(f)) {
         say(d, "%s flag", f->name);
         say_missing(d, f);
         say(d, "\n");
         return GBOSE_OK;
     }
-    if (f->numbers == f->given && strcmp(f->name, "action.id")) { /* an id is a name, though it be a number */
+    if (is_number(f)) {
         propose_number(d, f);
         return GBOSE_OK;
     }
@@ -260,6 +310,10 @@ static void add_terms(struct draft *d, const struct gbose__profile *p, const cha
     const struct gbose__profile_feature *id = gbose__profile_find(p, "action.id");
     int any_round = 0;
 
+    for (size_t i = 0; i < p->n_features; i++)
+        if (useful[i] && !is_in_terms(&p->feature[i]))
+            say(d, "# %s is in no term: it has too many values to learn about each\n", p->feature[i].name);
+
     say(d, "\n# what differs between arms; products with features of the round let different arms be right "
            "for different\n"
            "# people and times\narm =");
@@ -267,16 +321,17 @@ static void add_terms(struct draft *d, const struct gbose__profile *p, const cha
         if (useful[i] && p->feature[i].is_action)
             say(d, " %s", p->feature[i].name);
     for (size_t i = 0; i < p->n_features; i++) {
-        if (!useful[i] || p->feature[i].is_action)
+        if (!useful[i] || p->feature[i].is_action || !is_in_terms(&p->feature[i]))
             continue;
         any_round = 1;
-        if (id && useful[id - p->feature])
+        if (id && useful[id - p->feature] &&
+            columns_of(id) * columns_of(&p->feature[i]) <= GBOSE__MAX_COLUMNS)
             say(d, " action.id*%s", p->feature[i].name);
     }
     if (any_round)
         say(d, "\n\n# what moves all arms alike\nround =");
     for (size_t i = 0; i < p->n_features; i++)
-        if (useful[i] && !p->feature[i].is_action)
+        if (useful[i] && !p->feature[i].is_action && is_in_terms(&p->feature[i]))
             say(d, " %s", p->feature[i].name);
     say(d, "\n");
 }
