@@ -42,7 +42,8 @@ static int take(void *user, const struct gbose__record *r, gbose_error *err)
         return gbose__fail(
             err, GBOSE_EINVAL,
             "only the played arm's probability is logged; to learn, those of all arms are needed");
-    rc = begin(l, r, err);
+    rc = logs_thinned(&l->logs, r, err);
+    rc = rc ? rc : begin(l, r, err);
     if (rc)
         return rc;
     rc = logs_suits(l->g, l->spec ? l->spec : "the state", r, err);

@@ -299,6 +299,18 @@ int logs_each(struct logs *logs, int (*take)(void *user, const struct gbose__rec
     return rc;
 }
 
+int logs_thinned(struct logs *logs, const struct gbose__record *r, gbose_error *err)
+{
+    if (logs->kept > 0 && fabs(r->kept - logs->kept) > 1e-12)
+        return gbose__fail(
+            err, GBOSE_EINVAL,
+            "this line was kept with probability %g and others with %g ('drop'): a log that was "
+            "thinned unevenly cannot be judged",
+            r->kept, logs->kept);
+    logs->kept = r->kept;
+    return GBOSE_OK;
+}
+
 int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row, gbose_error *err)
 {
     size_t dim = r->partial ? 0 : r->dim;
@@ -314,13 +326,8 @@ int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row
                            logs->dim);
     logs->dim = dim;
     logs->partial = r->partial;
-    if (logs->kept > 0 && fabs(r->kept - logs->kept) > 1e-12)
-        return gbose__fail(
-            err, GBOSE_EINVAL,
-            "this line was kept with probability %g and others with %g ('drop'): a log that was "
-            "thinned unevenly cannot be judged",
-            r->kept, logs->kept);
-    logs->kept = r->kept;
+    if (logs_thinned(logs, r, err))
+        return GBOSE_EINVAL;
     if (r->n_ids > logs->label_room) {
         size_t *grown = realloc(logs->label, r->n_ids * sizeof *grown);
 

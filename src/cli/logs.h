@@ -83,6 +83,10 @@ int logs_by_option(struct logs *logs, struct arg *args);
 void logs_by(struct logs *logs, const struct gbose__record *r, char *buf, size_t size);
 int logs_by_seen(const struct logs *logs);
 
+/* Was the line kept with another probability than those before? GBOSE_OK or GBOSE_EINVAL: what was thinned unevenly, perhaps by
+ * its rewards, is no sample of what was. */
+int logs_thinned(struct logs *logs, const struct gbose__record *r, gbose_error *err);
+
 /* A record as the library takes it, without its unit; labels belong to logs. Lines that were kept with different probabilities,
  * have another number of features than those before, or the probabilities of all arms where those before had not, are refused. */
 int logs_row(struct logs *logs, const struct gbose__record *r, gbose_logged *row, gbose_error *err);

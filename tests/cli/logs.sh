@@ -134,6 +134,12 @@ expect_error 2 "without.jsonl, line 1: there are no contexts ('x'); give --schem
 expect_error 2 "there are no contexts ('x'), which 'greedy:whole.state' needs" "$gbose" evaluate without.jsonl --policy greedy:whole.state
 expect_error 2 "the log has no decision with a reward; 201 broken lines were skipped, the first: without.jsonl, line 1: there are no contexts" "$gbose" effects without.jsonl --skip-bad
 
+# A log that was thinned unevenly is no sample of what was.
+awk 'NR % 2 { sub(/}$/, ",\"drop\":0.5}") } { print }' first.jsonl >thinned.jsonl
+for command in "evaluate --policy logged" effects "learn --learner gbose --out x.state"; do
+    expect_error 2 "thinned.jsonl, line 2: this line was kept with probability 1 and others with 0.5" "$gbose" ${command%% *} thinned.jsonl $(sed 's/^[a-z]*//' <<<"$command")
+done
+
 # What a line lacks is said, and where.
 while IFS='|' read -r line says; do
     echo "$line" >line.jsonl
