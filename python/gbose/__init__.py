@@ -7,8 +7,9 @@ alike. See Bandit for the everyday use, simulate() for studies, gbose.adapters f
 packages.
 """
 
-from ._bandit import Bandit, Diagnosis, Effect, load
+from ._bandit import Bandit, load
 from ._decision import Decision, Decisions, Ticket, read_ticket
+from ._diagnosis import Diagnosis, Effect
 from ._effects import Effects
 from ._errors import Error
 from ._gbose import ffi as _ffi

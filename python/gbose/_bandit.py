@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import html
-import os
 import re
 import secrets
 import sys
 import threading
-import time
-import weakref
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._arguments import FLOAT, Array, Number, as_doubles, make_spec, within
 from ._decision import Decision, Decisions, as_ticket
+from ._diagnosis import Diagnosis, Effect
 from ._effects import Effects, collect
 from ._errors import Error, check, failure
+from ._fork import watch
 from ._gbose import ffi, lib
+from ._many import decide_rounds
 from ._schema import Coef, Schema
 
 _DOUBLES = ffi.typeof("double[]")
@@ -33,61 +31,6 @@ _decide = lib.py_decide
 _NOT_YET = lib.PY_NOT_YET
 _NULL = ffi.NULL
 _learn = lib.gbose_learn
-
-
-class Effect(NamedTuple):
-    """What features do to the reward: an estimate, and the interval that holds at all times."""
-
-    estimate: float
-    lower: float
-    upper: float
-
-
-class Diagnosis(NamedTuple):
-    """What gbose-auto has found out: see docs/learners/gbose-auto.md. `plain` is a linear learner with an intercept."""
-
-    rounds: int  # rewards that all this rests on
-    baseline: float  # the recent shift v
-    drift: float  # by how much it moves in a round
-    residual: float  # root mean square of what the baseline leaves
-    removed: float  # share of the variance that the baseline removes
-    tracker: str  # what the baseline follows now
-    tracker_forget: float  # and how fast it forgets: a round k rounds ago counts tracker_forget ** k
-    lone: float  # share of the rounds in which one arm survived
-    full: bool  # which estimate chooses now: that of all rounds, or the orthogonal one
-    hausman: float  # size of the plain estimate's error in the effects that coins have shown
-    df: float  # its mean if a plain linear learner is right
-    p_value: float  # anytime-valid: may be looked at as often as one likes
-    misled: bool  # is a plain linear learner misled here (p_value at most 0.05)?
-    bias: float  # by how much: root mean square over the arms played of the error of its estimate
-    bias_noise: float  # what noise alone would make of `bias`
-    coins: int  # rounds with a random choice among those learned
-    evidence: float  # that the estimate of all rounds predicts coins worse; from 1 on the orthogonal one chooses
-    scale: float  # the least that the residuals' root mean square has been for long; 0: not known
-    scale_recent: float  # and what it is now, over about 50 rounds
-    constant: int  # features that never differed between the arms of a round
-    collinear: int  # features that those before them explain
-    advice: str  # if something keeps it from learning; "" otherwise
-
-    def __str__(self) -> str:
-        estimate = "the estimate of all rounds" if self.full else "the orthogonal estimate"
-        plain = "is misled here" if self.misled else "shows no sign of being misled here"
-        advice = f"\n  advice       {self.advice}" if self.advice else ""
-        return (
-            f"after {self.rounds} rewards\n"
-            f"  baseline     {self.baseline:.4g}, moving by {self.drift:.2g} a round; it follows {self.tracker}\n"
-            f"  noise        {self.residual:.4g} is left; the baseline removes {100 * self.removed:.0f}% of the variance\n"
-            f"  choosing     by {estimate}; one arm survived in {100 * self.lone:.0f}% of the rounds\n"
-            f"  plain linear {plain} (p = {self.p_value:.2g}): error {self.bias:.2g}, by noise alone {self.bias_noise:.2g}"
-            f"{advice}"
-        )
-
-    def _repr_html_(self) -> str:
-        """For notebooks: what print() says, as a table."""
-        first, *rest = str(self).splitlines()
-        cells = [(line[2:15].strip(), line[15:]) for line in rest]
-        rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in cells)
-        return f"<table><caption>{first}</caption><tbody>{rows}</tbody></table>"
 
 
 class Bandit:
@@ -162,7 +105,7 @@ class Bandit:
         # A signal handler may come back to a bandit that its own thread holds: C calls are over by then, so it may go
         # ahead. Taken only by `with`: Ctrl-C between acquire() and try would leave it locked.
         self._lock: Any = threading.RLock()
-        _live[id(self)] = weakref.ref(self, lambda _, key=id(self): _live.pop(key, None))  # type: ignore[misc]
+        watch(self)
 
     # ---- a round ----
 
@@ -402,15 +345,12 @@ class Bandit:
                 self._many += n_rounds
             elif stream is None:
                 stream = _MANY_STREAM
-            return self._decide_many(
-                g,
-                x,
-                features,
-                within(stream, 2**32, "stream"),
-                within(first or 0, 2**56, "first"),
-                tickets,
-                min(threads, max(n_rounds, 1)),
-            )
+            draws = within(stream, 2**32, "stream"), within(first or 0, 2**56, "first")
+            was, self._busy = self._busy, self._busy or threads > 1
+            try:
+                return decide_rounds(g, x, features, *draws, tickets, min(threads, max(n_rounds, 1)))
+            finally:
+                self._busy = was
 
     def _round_rows(self, round: ArrayLike | None, n_rounds: int) -> Array | None:
         """Features of many rounds, if the learner has any."""
@@ -420,50 +360,6 @@ class Bandit:
         if round is not None and not n:
             raise Error("this learner has no features of the round")
         return None if round is None else as_doubles(round, "round", (n_rounds, n))
-
-    def _decide_many(
-        self, g: Any, x: Array, features: Array | None, stream: int, first: int, tickets: bool, threads: int
-    ) -> Decisions:
-        n_rounds, n_arms = x.shape[:2]
-        room_size = lib.gbose_ticket_room(g, n_arms) if tickets else 0
-        arm = np.empty(n_rounds, np.uintp)
-        probability, pmf = np.empty(n_rounds), np.empty((n_rounds, n_arms))
-        draws = np.empty(n_rounds, np.uintp)
-        room = np.empty((n_rounds, room_size), np.uint8) if tickets else None
-        size = np.zeros(n_rounds, np.uintp) if tickets else None
-
-        def part(begin: int, end: int) -> int:
-            scratch = ffi.new("gbose_scratch **")
-            check(lib.gbose_scratch_new(scratch))
-            owned = ffi.gc(scratch[0], lib.gbose_scratch_free)
-            out = ffi.new("gbose_choices *")
-            out.arm = ffi.from_buffer("size_t[]", arm[begin:end])
-            out.probability = ffi.from_buffer("double[]", probability[begin:end])
-            out.pmf = ffi.from_buffer("double[]", pmf[begin:end])
-            out.draws = ffi.from_buffer("size_t[]", draws[begin:end])
-            if room is not None and size is not None:
-                out.tickets = ffi.from_buffer("char[]", room[begin:end])
-                out.ticket_size = ffi.from_buffer("size_t[]", size[begin:end])
-            rows = ffi.from_buffer("double[]", x[begin:end])
-            given = _NULL if features is None else ffi.from_buffer("double[]", features[begin:end])
-            return int(lib.gbose_decide_many(g, owned, out, stream, first + begin, rows, given, end - begin, n_arms))
-
-        ends = [n_rounds * k // threads for k in range(threads + 1)]
-        if n_rounds == 0:
-            codes = []
-        elif threads == 1:
-            codes = [part(0, n_rounds)]
-        else:
-            was, self._busy = self._busy, True
-            try:
-                with ThreadPoolExecutor(threads) as pool:
-                    codes = list(pool.map(part, ends[:-1], ends[1:]))
-            finally:
-                self._busy = was
-        for code in codes:
-            if code:
-                raise self._failure(code)
-        return Decisions(arm.view(np.intp), probability, pmf, draws.view(np.intp), room, size)
 
     # ---- what it knows ----
 
@@ -719,46 +615,6 @@ class Bandit:
             f"{what}() during another call on this bandit by the same thread: a signal handler, probably; let it leave a "
             "note, and do it when the handler has returned"
         )
-
-
-# ---- fork ----
-
-# The child has only the thread that forked. So that no other one is at work on a bandit then, and none is locked in the
-# child for ever, the forking thread takes them all, in the order of merge().
-_live: dict[int, weakref.ref[Bandit]] = {}
-_forking = threading.local()
-_lost: list[Any] = []  # learners that were forked in the middle of a call: whole or not, they are left alone
-_PATIENCE = 10.0  # seconds that a fork waits for the calls of other threads
-
-
-def _before_fork() -> None:
-    bandits = [bandit for key in sorted(_live.copy()) if (bandit := (_live.get(key, lambda: None))()) is not None]
-    end = time.monotonic() + _PATIENCE
-    _forking.held, _forking.busy = [], []
-    for bandit in bandits:
-        taken = bandit._lock.acquire(timeout=max(0.0, end - time.monotonic()))
-        (_forking.held if taken else _forking.busy).append(bandit)
-
-
-def _after_fork() -> None:
-    for bandit in _forking.held:
-        bandit._lock.release()
-    _forking.held = _forking.busy = ()
-
-
-def _after_fork_in_child() -> None:
-    for bandit in _forking.busy:
-        _lost.append(bandit._g)
-        bandit._g, bandit._lock = ffi.NULL, threading.RLock()
-        bandit._why = (
-            "this process was forked while another thread was at work on the bandit; "
-            "let the parent save() it, and load it here"
-        )
-    _after_fork()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
 
 
 def _new_input(contexts: Any, features: Any) -> Any:
