@@ -336,6 +336,16 @@ static long double mean_square(const struct mirror *m, const struct taken *t, co
     return sum / (long double)(n * (n - 1) / 2);
 }
 
+/* Units that rest on one or two rounds are not good enough for the distance. */
+static int is_unsettled(const struct mirror *m)
+{
+    long most = 0;
+
+    for (size_t j = 0; j < DIM; j++)
+        most = m->ranges[j] > most ? m->ranges[j] : most;
+    return most == 1 || most == 2;
+}
+
 static void mirror_hear(const struct mirror *m, struct taken *t, const double *b, size_t n)
 {
     int any = 0;
@@ -355,8 +365,8 @@ static void mirror_hear(const struct mirror *m, struct taken *t, const double *b
             t->said[j] = lround(log2(t->is_range[j] ? most - least : size));
         any |= t->is_range[j];
     }
-    t->is_range[DIM] = t->is_said[DIM] = any;
-    if (any)
+    t->is_range[DIM] = t->is_said[DIM] = any && !is_unsettled(m);
+    if (t->is_said[DIM])
         t->said[DIM] = lround((double)log2l(mean_square(m, t, b, n)) / 2) + m->exponent[DIM];
 }
 

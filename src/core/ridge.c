@@ -82,6 +82,18 @@ static void restart_reach(struct gbose__ridge *m)
         find_reach(m);
 }
 
+void gbose__ridge_reset(struct gbose__ridge *m)
+{
+    memset(m->root, 0, gbose__triangle(m->dim) * sizeof(double));
+    for (size_t j = 0; j < m->dim; j++) {
+        row(m, j)[j] = 1 / sqrt(m->lambda);
+        m->mu[j] = 0;
+        m->prior[j] = m->lambda;
+        m->weight[j] = 1;
+    }
+    find_reach(m);
+}
+
 int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double forget)
 {
     int rc = allocate(m, dim);
@@ -90,12 +102,7 @@ int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double 
         return rc;
     m->lambda = lambda;
     m->forget = forget;
-    for (size_t j = 0; j < dim; j++) {
-        row(m, j)[j] = 1 / sqrt(lambda);
-        m->prior[j] = lambda;
-        m->weight[j] = 1;
-    }
-    find_reach(m);
+    gbose__ridge_reset(m);
     return GBOSE_OK;
 }
 

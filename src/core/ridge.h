@@ -47,6 +47,8 @@ struct gbose__ridge {
 /* GBOSE_OK or GBOSE_ENOMEM (and then there is nothing to clear). */
 int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double forget);
 void gbose__ridge_clear(struct gbose__ridge *m);
+/* Forget all that was learned; the steps stay. */
+void gbose__ridge_reset(struct gbose__ridge *m);
 int gbose__ridge_copy(struct gbose__ridge *to, const struct gbose__ridge *from);
 
 /* One reward: begin (forget), then any number of terms. A term is B += w x x', y += c x, w >= 0; x has

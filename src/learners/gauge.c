@@ -177,6 +177,19 @@ static unsigned say_distance(double scatter, size_t n, int common)
     return square > 0 ? encode(gbose__nearest_exponent(sqrt(square)) + common, 1) : 0;
 }
 
+/* While a unit is that of one or two rounds, some features are far larger than it, and distances in such units say
+ * little; before there is any, the round's own serve. */
+#define ROUNDS_FOR_DISTANCE 3
+
+static int is_unsettled(const struct gbose__gauge *gauge)
+{
+    int64_t most = 0;
+
+    for (size_t j = 0; j < gauge->dim && most < ROUNDS_FOR_DISTANCE; j++)
+        most = gauge->unit[j].ranges > most ? gauge->unit[j].ranges : most;
+    return most > 0 && most < ROUNDS_FOR_DISTANCE;
+}
+
 /* What this round says of feature j. */
 static inline unsigned say_feature(const struct gbose__gauge *gauge, const struct gbose__input *in, size_t j)
 {
@@ -198,7 +211,7 @@ void gbose__gauge_say(const struct gbose__gauge *gauge, const struct gbose__inpu
 
             if (first + k < gauge->dim)
                 any |= code = say_feature(gauge, in, first + k);
-            else if (any & 1)
+            else if (any & 1 && !is_unsettled(gauge))
                 code = say_distance(scatter, in->n, common_exponent(gauge));
             word |= (uint64_t)code << (CODE_BITS * k);
         }

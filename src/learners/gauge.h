@@ -8,7 +8,8 @@
  *                 and one standard deviation more. A round in which all arms have the same says nothing; while
  *                 there are no others, e_j is the mean exponent of its size.
  *     all         2^e, how far two arms usually are apart when features are in units 2^e_j: the mean exponent
- *                 of the root of the mean square distance
+ *                 of the root of the mean square distance. The few rounds that are met when units rest on one or two
+ *                 rounds are left out
  *
  * and the unit is 2^(e_j + e). So two arms are at distance 1 or so, and lambda, the prior of a regression, has
  * a meaning that depends neither on units nor on how many features there are. Exponents are whole numbers,

@@ -32,7 +32,7 @@
 #include "core/spec.h"
 #include "gbose.h"
 
-#define GBOSE__MAX_FITS 2
+#define GBOSE__MAX_FITS 3
 
 /* Limits that keep every later product finite: contexts are at most GBOSE_MAX_INPUT, centred ones twice
  * that; an offset or a score beyond these can only come from sums that have already lost all meaning. */

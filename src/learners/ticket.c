@@ -15,7 +15,7 @@
 
 #define MAGIC UINT64_C(0x004b5445534f4247) /* the bytes "GBOSETK"; the eighth is the version */
 #define VERSION UINT64_C(0x32)             /* the digit 2 */
-#define VERSION_NOTE UINT64_C(0x35)        /* 5: with a note. No flipped bit makes one of the other */
+#define VERSION_NOTE UINT64_C(0x37)        /* 7: with a note. No flipped bit makes one of the other */
 #define VERSION_SHIFT 56
 
 /* The words of the header, and of a term before its x. */

@@ -331,7 +331,9 @@ struct layout layout_of(const struct bytes *state, const gbose *g)
     at.model_dim = g->fit[0].dim;
     at.level_dim = g->n_fits > 1 ? g->fit[1].dim : 0;
     at.level = at.model + ridge_size(at.model_dim);
-    at.own = at.level + (at.level_dim ? ridge_size(at.level_dim) : 0);
+    at.own = at.level;
+    for (size_t i = 1; i < g->n_fits; i++)
+        at.own += ridge_size(g->fit[i].dim);
     assert_int_equal(at.own + 8 * (g->n_state + (g->gauge ? 5 * (gbose_dim(g) + 1) : 0)), at.checksum);
     return at;
 }

@@ -53,6 +53,7 @@
 #include "learners/auto/diagnosis.h"
 #include "learners/auto/doubt.h"
 #include "learners/auto/note.h"
+#include "learners/auto/origin.h"
 #include "learners/auto/scale.h"
 #include "learners/auto/users.h"
 #include "learners/auto/width.h"
@@ -61,8 +62,8 @@
 #include "learners/orthogonal.h"
 #include "learners/survivors.h"
 
-/* The regressions. */
-enum { ORTHOGONAL, FULL, BOUND = FULL };
+/* The regressions. RELATIVE is the full one with contexts relative to their common part (origin.h). */
+enum { ORTHOGONAL, FULL, BOUND = FULL, RELATIVE };
 
 struct own {
     const struct gbose__tuning *tuning;
@@ -74,10 +75,9 @@ struct own {
     struct gbose__note_shape note;
     struct gbose__baseline baseline; /* where they are in g->state */
     struct gbose__diagnosis diagnosis;
-    double *
-        played; /* three rows, for learn to work in: the context played, one more, and the mean context on offer */
-    double *scratch;
-    double *offer;
+    double *mean_common; /* in g->state: a row, the mean of what the arms have in common; NULL: contexts are as they are */
+    /* Rows for learn to work in: the context played, one more, the mean context on offer and the common part. */
+    double *played, *scratch, *offer, *common;
 };
 
 /* What the learner has learned beside its regressions: the beginning of g->state. It is followed by the
@@ -92,6 +92,7 @@ struct state {
      * baseline at the time of learning, for the full one. */
     struct gbose__scale by_ticket, by_present;
     struct gbose__users users;
+    struct gbose__origin origin;
 };
 enum { STATE_NUMBERS = sizeof(struct state) / sizeof(double) };
 
@@ -100,13 +101,17 @@ static struct state *state_of(const gbose *g)
     return (struct state *)g->state;
 }
 
-/* Where baseline and diagnosis are in a state of g's shape. */
+/* Where mean_common, baseline and diagnosis are in a state of g's shape. */
+static double *mean_common_of(const gbose *g, double *state)
+{
+    return ((const struct own *)g->own)->note.has_offer ? state + gbose__pad(STATE_NUMBERS) : NULL;
+}
+
 static void view(const gbose *g, double *state, const struct gbose__tuning *tuning,
                  struct gbose__baseline *baseline, struct gbose__diagnosis *diagnosis)
 {
-    double *at = state + gbose__pad(STATE_NUMBERS);
-
     int flexible = ((const struct own *)g->own)->note.has_offer;
+    double *at = state + gbose__pad(STATE_NUMBERS) + (flexible ? gbose__pad(g->dim) : 0);
 
     gbose__baseline_view(baseline, tuning, g->dim, g->round_features, flexible, at);
     *diagnosis = (struct gbose__diagnosis){tuning, g->dim,
@@ -118,10 +123,21 @@ static int uses_full(const gbose *g)
     return state_of(g)->contest.full_chooses > 0;
 }
 
+static int is_relative(const gbose *g)
+{
+    return state_of(g)->origin.relative > 0;
+}
+
+/* The full regression. */
+static size_t full_of(const gbose *g)
+{
+    return is_relative(g) ? RELATIVE : FULL;
+}
+
 /* The estimate in use. */
 static const struct gbose__ridge *in_use(const gbose *g)
 {
-    return &g->fit[uses_full(g) ? FULL : ORTHOGONAL];
+    return &g->fit[uses_full(g) ? full_of(g) : ORTHOGONAL];
 }
 
 /* The estimate by which rewards are predicted: the one in use, but where the full one never chooses it serves
@@ -130,7 +146,7 @@ static size_t predictor(const gbose *g)
 {
     const struct own *own = g->own;
 
-    return uses_full(g) || (own->has_full && !own->may_choose) ? FULL : ORTHOGONAL;
+    return uses_full(g) || (own->has_full && !own->may_choose) ? full_of(g) : ORTHOGONAL;
 }
 
 static const double *scores_in_use(const gbose *g, const struct gbose__input *in)
@@ -166,8 +182,10 @@ static void begin(gbose *g, const struct gbose__tuning *tuning)
 
     own->tuning = tuning;
     view(g, g->state, tuning, &own->baseline, &own->diagnosis);
+    own->mean_common = mean_common_of(g, g->state);
     gbose__baseline_init(&own->baseline);
     state_of(g)->contest.full_chooses = own->may_choose;
+    state_of(g)->origin.relative = own->mean_common != NULL;
 }
 
 static int init(gbose *g, gbose_error *err)
@@ -187,20 +205,23 @@ static int init(gbose *g, gbose_error *err)
     rc = gbose__learner_fit(g, g->dim, lambda);
     if (!rc && (own->has_full || own->certified))
         rc = gbose__learner_fit(g, g->dim, lambda);
+    if (!rc && own->note.has_offer)
+        rc = gbose__learner_fit(g, g->dim, lambda);
     if (!rc && !own->certified) /* its bound is proved for a norm of mu in the caller's units */
         rc = gbose__learner_gauge(g);
     if (!rc)
         rc =
-            gbose__learner_state(g, gbose__pad(STATE_NUMBERS) +
+            gbose__learner_state(g, gbose__pad(STATE_NUMBERS) + (own->note.has_offer ? gbose__pad(g->dim) : 0) +
                                         gbose__baseline_size(g->dim, g->round_features, own->note.has_offer) +
                                         gbose__diagnosis_size(g->dim));
     if (rc)
         return rc;
-    own->played = gbose__alloc(3 * g->fit[ORTHOGONAL].stride, sizeof(double));
+    own->played = gbose__alloc(4 * g->fit[ORTHOGONAL].stride, sizeof(double));
     if (!own->played)
         return GBOSE_ENOMEM;
     own->scratch = own->played + g->fit[ORTHOGONAL].stride;
     own->offer = own->scratch + g->fit[ORTHOGONAL].stride;
+    own->common = own->offer + g->fit[ORTHOGONAL].stride;
     begin(g, &gbose__tuning_default);
     return GBOSE_OK;
 }
@@ -220,7 +241,7 @@ static int prepare(const gbose *g, struct gbose__input *in)
     const struct own *own = g->own;
 
     if (own->has_full)
-        gbose__kernels->dots(in->other_score, in->context, g->fit[FULL].mu, in->n, in->stride);
+        gbose__kernels->dots(in->other_score, in->context, g->fit[full_of(g)].mu, in->n, in->stride);
     else
         memset(in->other_score, 0, in->n * sizeof *in->other_score);
     return gbose__kernels->within(in->other_score, in->n, GBOSE__MAX_SCORE) ? GBOSE_OK : GBOSE_ENUMERIC;
@@ -338,7 +359,7 @@ static void describe(const gbose *g, const struct gbose__input *in, const double
     const double most = GBOSE__CLIP_RESIDUAL;
     double centre_orthogonal = mean_of(pmf, in->score, in->n);
     double centre_full = mean_of(pmf, in->other_score, in->n);
-    int full = predictor(g) == FULL;
+    int full = predictor(g) != ORTHOGONAL;
 
     note->probability = pmf[arm];
     note->weight = weight(g, &state_of(g)->by_ticket, 0);
@@ -347,6 +368,23 @@ static void describe(const gbose *g, const struct gbose__input *in, const double
     note->effect_orthogonal = gbose__clip(in->score[arm] - centre_orthogonal, most);
     note->effect_full = gbose__clip(in->other_score[arm] - centre_full, most);
     note->spread = gbose__clip(spread_of(in->score, in->n), most);
+}
+
+/* The score by `fit` of where contexts are measured from, for the best score: of the common part, or of its mean, so
+ * that a vector added to all contexts does not matter. */
+static double origin_score(const gbose *g, const struct gbose__ridge *fit, const double *common)
+{
+    const struct own *own = g->own;
+
+    if (!own->mean_common)
+        return 0;
+    return gbose__dot(is_relative(g) ? common : own->mean_common, fit->mu, fit->stride);
+}
+
+/* What the learner's scores are less than those of the note, which are of contexts as they are; v is more by that. */
+static double origin_of(const gbose *g, const struct gbose__note *note)
+{
+    return is_relative(g) ? note->common : 0;
 }
 
 /* The baseline c = vhat + bbar'mu of width=certified. */
@@ -362,18 +400,24 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
 {
     const struct own *own = g->own;
     size_t best = gbose__argmax(scores_in_use(g, in), in->n);
-    double features[GBOSE__MAX_FEATURES];
+    double features[GBOSE__MAX_FEATURES], *common = to->x, shift;
+    const double *mu = g->fit[predictor(g)].mu;
     struct gbose__features round = {.clock = (double)g->fit[ORTHOGONAL].steps, .round = in->round};
     struct gbose__note note;
 
     round.offer = in->mean;
-    round.best = gbose__clip(scores_in_use(g, in)[best], GBOSE__CLIP_RESIDUAL);
+    if (own->mean_common)
+        gbose__origin_common(common, in);
+    round.best = gbose__clip(scores_in_use(g, in)[best] - origin_score(g, in_use(g), common),
+                             GBOSE__CLIP_RESIDUAL);
     gbose__baseline_features(&own->baseline, features, &round, -1);
     describe(g, in, pmf, arm, &note);
-    note.shift = gbose__baseline_predict(&own->baseline, features, g->fit[predictor(g)].mu, to->centre).shift;
+    note.common = own->mean_common ? gbose__clip(gbose__dot(common, mu, in->stride), GBOSE__CLIP_RESIDUAL) : 0;
+    shift = gbose__baseline_predict(&own->baseline, features, mu, to->centre).shift;
+    note.shift = gbose__clip(shift - origin_of(g, &note), GBOSE_MAX_INPUT);
     note.believable_centre = gbose__clip(believable_centre(g, note.shift, note.centre), GBOSE_MAX_INPUT);
     if (!own->certified)
-        note.weight *= gbose__users_weight(&state_of(g)->users, own->tuning, note.shift);
+        note.weight *= gbose__users_weight(&state_of(g)->users, own->tuning, shift);
     note.clock = round.clock;
     note.best = round.best;
 
@@ -383,8 +427,9 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
         gbose__orthogonal_centred(to->centre, in, pmf, arm);
     else
         memset(to->centre, 0, in->stride * sizeof *to->centre);
-    gbose__note_write(&to->writer, &own->note, &note, in->round, in->up, gbose__context(in, arm), to->centre,
-                      gbose__context(in, best), in->mean);
+    gbose__note_write(&to->writer, &own->note, &note, in->round, in->up,
+                      &(struct gbose__note_parts){gbose__context(in, arm), to->centre, gbose__context(in, best),
+                                                  in->mean, common});
 }
 
 /* ---- a reward ---- */
@@ -400,6 +445,8 @@ static int note_is_sane(const gbose *g, struct gbose__reader note)
 struct full_term {
     double response;
     double residual; /* by the estimate in use */
+    double score;    /* of the context played, by the same */
+    double reach;    /* how much of a vector that is added to all contexts there is in x */
 };
 
 /* Look back with the baseline of the present: r - rhat on b_a - bhat, both with the reaction. */
@@ -418,15 +465,15 @@ static struct full_term look_back(const gbose *g, const double *features, double
         x[i] = played[i] - bhat[i] + reaction * (x[i] - bhat[i]);
     return (struct full_term){reward -
                                   gbose__clip(now.reward - reaction * (best - now.effect), GBOSE_MAX_INPUT),
-                              gbose__clip(reward - now.shift - score, GBOSE__CLIP_RESIDUAL)};
+                              gbose__clip(reward - now.shift - score, GBOSE__CLIP_RESIDUAL), score,
+                              1 + reaction};
 }
 
 /* The full regression's response, at most so many s away from what is expected. The orthogonal one has no
  * such limit, which would bias it. */
-static double believable(const gbose *g, double response)
+static double believable(const gbose *g, const struct gbose__ridge *full, double response)
 {
     const struct own *own = g->own;
-    const struct gbose__ridge *full = &g->fit[FULL];
     const struct state *state = state_of(g);
     double most = gbose__scale_surprise(&state->by_present, own->tuning, &state->rewards), expected;
 
@@ -452,7 +499,7 @@ static void learn_diagnosis(const gbose *g, const struct gbose__note *note, doub
     struct gbose__diagnosis_round round = {
         .reward = reward,
         .context = own->played,
-        .shift = gbose__clip(reward - note->score, most),
+        .shift = gbose__clip(reward - note->score + origin_of(g, note), most),
         .residual = gbose__clip(reward - note->shift - note->score, most),
         .coin = note->probability < 1,
         .weight = note->weight,
@@ -487,27 +534,121 @@ static double reward_range(const struct gbose__rewards *rewards)
     return rewards->highest > rewards->lowest ? rewards->highest - rewards->lowest : INFINITY;
 }
 
+/* The full estimate takes the level of the rewards for zero in its first round. If the second reward is so near to the
+ * first that both may be a level, it forgets that round, and what it has said of the second one: that was expected to be
+ * like the first. What the orthogonal estimate learns from is left as it was at the draw. */
+static void doubt_first_round(gbose *g, struct gbose__note *note, double reward)
+{
+    const struct own *own = g->own;
+    const struct state *state = state_of(g);
+    double first = state->rewards.last;
+
+    if (!own->has_full || state->rounds != 1 ||
+        !(fabs(first + reward) > 2 * own->tuning->level_doubt * fabs(reward - first)))
+        return;
+    for (size_t i = FULL; i < g->n_fits; i++)
+        gbose__ridge_reset(&g->fit[i]);
+    note->believable_centre += note->shift - first;
+    note->shift = first;
+    note->score = note->centre = note->common = note->best = note->effect_full = 0;
+}
+
+static void learn_full(gbose *g, size_t i, double w, double response)
+{
+    struct gbose__ridge *full = &g->fit[i];
+
+    gbose__ridge_term(full, full->x, w, w * believable(g, full, response));
+}
+
+/* The error with which a full regression predicts the response. */
+static double error_of(const struct gbose__ridge *full, double response)
+{
+    return gbose__clip(response - gbose__dot(full->x, full->mu, full->stride), GBOSE__CLIP_RESIDUAL);
+}
+
+/* Use the other full estimate from now on. */
+static void change_origin(gbose *g)
+{
+    const struct own *own = g->own;
+
+    gbose__trackers_move(&own->baseline.trackers, own->mean_common, is_relative(g) ? -1 : 1);
+    if (own->may_choose)
+        gbose__contest_disqualify(&state_of(g)->contest);
+}
+
+/* The other full estimate learns a round in which the one in use has learned, too. */
+static void try_origin(gbose *g, const struct full_term *term, double w)
+{
+    const struct own *own = g->own;
+    struct state *state = state_of(g);
+    size_t used = full_of(g), other = FULL + RELATIVE - used;
+    double sign = other == RELATIVE ? -term->reach : term->reach;
+    struct gbose__origin_round round = {.rounds = state->rounds};
+
+    for (size_t i = 0; i < g->dim; i++) {
+        double moved = own->common[i] - own->mean_common[i],
+               apart = own->played[i] - (used == RELATIVE ? 0 : own->common[i]);
+
+        g->fit[other].x[i] = g->fit[used].x[i] + sign * moved;
+        round.moved += moved * moved;
+        round.apart += apart * apart;
+    }
+    round.error[0] = error_of(&g->fit[FULL], term->response);
+    round.error[1] = error_of(&g->fit[RELATIVE], term->response);
+    learn_full(g, other, w, term->response);
+    if (gbose__origin_learn(&state->origin, own->tuning, &round))
+        change_origin(g);
+}
+
+/* Before the first round is learned nothing is known of where contexts are: it is relative for both estimates. */
+static void begin_origin(gbose *g, double *x)
+{
+    const struct own *own = g->own;
+
+    memcpy(own->mean_common, own->common, g->fit[FULL].stride * sizeof *own->common);
+    for (size_t i = 0; i < g->dim && !is_relative(g); i++)
+        x[i] -= own->common[i];
+}
+
+/* Make contexts relative to the common part where they are to be. */
+static void subtract_origin(const gbose *g, struct gbose__note_rows *rows)
+{
+    for (size_t i = 0; i < g->dim && is_relative(g); i++) {
+        rows->played[i] -= rows->common[i];
+        rows->best[i] -= rows->common[i];
+    }
+}
+
 static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
 {
     struct own *own = g->own;
     struct state *state = state_of(g);
-    struct gbose__note_rows rows = {own->played, g->fit[ORTHOGONAL].x, g->fit[FULL].x, own->offer};
+    struct gbose__note_rows rows = {own->played, g->fit[ORTHOGONAL].x, g->fit[full_of(g)].x, own->offer,
+                                    own->common};
+    size_t full = full_of(g);
     double round[GBOSE__MAX_ROUND], features[GBOSE__MAX_FEATURES], residual, w;
     struct gbose__features known = {.round = round, .offer = own->offer};
-    struct full_term term = {0, 0};
+    struct full_term term = {0, 0, 0, 1};
     struct gbose__note note;
+    double origin;
 
     gbose__note_read(lesson->note, &own->note, g->gauge, &note, round, &rows);
+    doubt_first_round(g, &note, reward);
+    subtract_origin(g, &rows);
+    origin = origin_of(g, &note);
     residual = gbose__clip(reward - note.shift - note.score, GBOSE__CLIP_RESIDUAL);
     w = weight(g, own->has_full ? &state->by_present : &state->by_ticket, 1);
     known.best = note.best;
     known.clock = note.clock;
     gbose__baseline_features(&own->baseline, features, &known, state->rounds);
+    term.score = note.score;
     if (own->has_full)
         term = look_back(g, features, reward, rows.best);
+    if (own->mean_common && !(state->rounds > 0))
+        begin_origin(g, rows.best);
     gbose__baseline_learn(&own->baseline,
                           &(struct gbose__baseline_lesson){&known, features, g->fit[predictor(g)].mu,
-                                                           state->rounds, own->played, note.score, reward},
+                                                           state->rounds, own->played, term.score, reward},
                           own->scratch);
     learn_diagnosis(g, &note, reward);
 
@@ -515,8 +656,12 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
         gbose__ridge_begin(&g->fit[i]);
     if (note.probability < 1)
         learn_coin(g, &note, reward, residual);
-    if (own->has_full && state->rounds > 0) /* the first round says what the level is, and no more */
-        gbose__ridge_term(&g->fit[FULL], rows.best, w, w * believable(g, term.response));
+    if (own->mean_common && state->rounds < own->tuning->origin_rounds)
+        try_origin(g, &term, w);
+    if (own->has_full)
+        learn_full(g, full, w, term.response);
+    if (own->mean_common)
+        gbose__kernels->approach(own->mean_common, 1 / (state->rounds + 1), own->common, g->fit[FULL].stride);
     if (own->may_choose && note.spread > own->tuning->contest_absurd * reward_range(&state->rewards))
         gbose__contest_disqualify(&state->contest);
     gbose__ticket_apply(g, lesson, reward); /* what BOUND learns */
@@ -524,7 +669,7 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     state->weights = own->forget * state->weights + w;
     state->rounds++;
     gbose__rewards_learn(&state->rewards, own->tuning, reward);
-    gbose__users_learn(&state->users, own->tuning, note.shift, residual);
+    gbose__users_learn(&state->users, own->tuning, gbose__clip(note.shift + origin, GBOSE_MAX_INPUT), residual);
     gbose__scale_learn(&state->by_ticket, own->tuning, &state->rewards, residual);
     if (own->has_full)
         gbose__scale_learn(&state->by_present, own->tuning, &state->rewards, term.residual);
@@ -542,7 +687,7 @@ static int check(const gbose *g)
            gbose__contest_is_sane(&state->contest, own->tuning, own->may_choose) &&
            gbose__rewards_are_sane(&state->rewards) && gbose__scale_is_sane(&state->by_ticket) &&
            gbose__scale_is_sane(&state->by_present) && gbose__baseline_is_sane(&own->baseline) &&
-           gbose__users_are_sane(&state->users) && gbose__diagnosis_is_sane(&own->diagnosis);
+           gbose__users_are_sane(&state->users) && gbose__origin_is_sane(&state->origin, own->mean_common != NULL) && gbose__diagnosis_is_sane(&own->diagnosis);
 }
 
 /* Baseline and contest stay those of the learner that goes on; the scales, by which evidence is weighed,
@@ -578,6 +723,8 @@ static void grow(const gbose *g, double *state, const gbose *from, const double 
     view(g, state, own->tuning, &baseline, &diagnosis);
     view(from, (double *)from_state, own->tuning, &old_baseline, &old_diagnosis);
     memcpy(state, from_state, STATE_NUMBERS * sizeof *state);
+    if (own->mean_common)
+        memcpy(mean_common_of(g, state), mean_common_of(from, (double *)from_state), from->dim * sizeof *state);
     gbose__baseline_grow(&baseline, &old_baseline);
     gbose__diagnosis_grow(&diagnosis, &old_diagnosis);
 }
@@ -589,6 +736,8 @@ static void rescale(const gbose *g, double *state, size_t j, double factor)
     struct gbose__diagnosis diagnosis;
 
     view(g, state, own->tuning, &baseline, &diagnosis);
+    if (own->mean_common)
+        mean_common_of(g, state)[j] *= factor;
     gbose__baseline_rescale(&baseline, j, factor);
     gbose__diagnosis_rescale(&diagnosis, j, factor);
 }
@@ -599,7 +748,7 @@ static const double *coef_of(const gbose *g, const char *name)
 
     if (!strcmp(name, "orthogonal"))
         return gbose__learner_coef(g, ORTHOGONAL);
-    return own->may_choose && !strcmp(name, "full") ? gbose__learner_coef(g, FULL) : NULL;
+    return own->may_choose && !strcmp(name, "full") ? gbose__learner_coef(g, full_of(g)) : NULL;
 }
 
 /* Fewer coins than this for each feature are no ground for the orthogonal estimate to choose on. */

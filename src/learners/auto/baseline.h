@@ -80,7 +80,7 @@ struct gbose__baseline_lesson {
     const double *mu;       /* of the estimate in use */
     double rounds;          /* learned before */
     const double *played;   /* the context played, a padded row */
-    double score;           /* of that context, by the estimate that chose */
+    double score;           /* of that context, by mu */
     double reward;
 };
 

@@ -15,21 +15,23 @@ enum { NUMBERS = sizeof(struct gbose__note) / sizeof(double) };
 
 size_t gbose__note_words(const struct gbose__note_shape *shape)
 {
-    return NUMBERS + shape->round + (2 + (size_t)shape->has_full + (size_t)shape->has_offer) * shape->dim;
+    return NUMBERS + shape->round + (2 + (size_t)shape->has_full + 2 * (size_t)shape->has_offer) * shape->dim;
 }
 
 void gbose__note_write(struct gbose__writer *to, const struct gbose__note_shape *shape,
                        const struct gbose__note *note, const double *round, const double *up,
-                       const double *played, const double *centred, const double *best, const double *offer)
+                       const struct gbose__note_parts *rows)
 {
     gbose__put_doubles(to, (const double *)note, NUMBERS);
     gbose__put_doubles(to, round, shape->round);
-    gbose__gauge_put(to, played, up, shape->dim);
-    gbose__gauge_put(to, centred, up, shape->dim);
+    gbose__gauge_put(to, rows->played, up, shape->dim);
+    gbose__gauge_put(to, rows->centred, up, shape->dim);
     if (shape->has_full)
-        gbose__gauge_put(to, best, up, shape->dim);
-    if (shape->has_offer)
-        gbose__gauge_put(to, offer, up, shape->dim);
+        gbose__gauge_put(to, rows->best, up, shape->dim);
+    if (shape->has_offer) {
+        gbose__gauge_put(to, rows->offer, up, shape->dim);
+        gbose__gauge_put(to, rows->common, up, shape->dim);
+    }
 }
 
 int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shape *shape)
@@ -44,9 +46,9 @@ int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shap
     fine &= fabs(note.shift) <= GBOSE_MAX_INPUT && fabs(note.believable_centre) <= GBOSE_MAX_INPUT;
     fine &= note.clock >= 0 && note.clock <= 1e18;
     fine &= fabs(note.score) <= most && fabs(note.centre) <= most && fabs(note.effect_orthogonal) <= most &&
-            fabs(note.effect_full) <= most && fabs(note.best) <= most && note.spread >= 0 &&
+            fabs(note.effect_full) <= most && fabs(note.best) <= most && fabs(note.common) <= most && note.spread >= 0 &&
             note.spread <= 2 * most;
-    /* the features of the round, b_a, X, b_best and what is on offer */
+    /* the features of the round, b_a, X, b_best, what is on offer and in common */
     return fine && gbose__ticket_within(&from, gbose__note_words(shape) - NUMBERS, MAX_ENTRY);
 }
 
@@ -60,6 +62,8 @@ void gbose__note_read(struct gbose__reader from, const struct gbose__note_shape 
     gbose__gauge_get(&from, rows->centred, gauge, shape->dim, MAX_ENTRY);
     if (shape->has_full)
         gbose__gauge_get(&from, rows->best, gauge, shape->dim, MAX_ENTRY);
-    if (shape->has_offer)
+    if (shape->has_offer) {
         gbose__gauge_get(&from, rows->offer, gauge, shape->dim, MAX_ENTRY);
+        gbose__gauge_get(&from, rows->common, gauge, shape->dim, MAX_ENTRY);
+    }
 }

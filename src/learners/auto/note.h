@@ -19,6 +19,7 @@ struct gbose__note {
     double effect_full;       /* X'mu, by the full estimate */
     double clock;             /* rewards learned here before the arm was drawn */
     double best;              /* of all arms' scores, by the estimate in use */
+    double common;            /* of the arms' common part, by the estimate that predicts rewards */
     double spread;            /* of the orthogonal estimate's scores: the largest less the smallest */
 };
 
@@ -35,7 +36,13 @@ struct gbose__note_rows {
     double *played;  /* b_a */
     double *centred; /* X */
     double *best;    /* b_best; not there without a full estimate */
-    double *offer;   /* the mean context on offer; not there without a flexible tracker */
+    double *offer;   /* the mean context on offer; this and the next not there without a flexible tracker */
+    double *common;  /* what the arms have in common (origin.h) */
+};
+
+/* The same, to be written. */
+struct gbose__note_parts {
+    const double *played, *centred, *best, *offer, *common;
 };
 
 /* Its length in numbers. */
@@ -44,7 +51,7 @@ size_t gbose__note_words(const struct gbose__note_shape *shape);
 /* Rows are given in the units `up`, and written in the caller's (learners/gauge.h). */
 void gbose__note_write(struct gbose__writer *to, const struct gbose__note_shape *shape,
                        const struct gbose__note *note, const double *round, const double *up,
-                       const double *played, const double *centred, const double *best, const double *offer);
+                       const struct gbose__note_parts *rows);
 
 /* May it be believed? */
 int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shape *shape);

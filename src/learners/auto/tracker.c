@@ -281,13 +281,24 @@ static int within(const double *x, size_t n, double most)
     return fine;
 }
 
-/* Far above what honest rounds can make of inputs up to GBOSE_MAX_INPUT, far below overflow. */
 void gbose__trackers_rescale(const struct gbose__trackers *trackers, size_t j, double factor)
 {
     for (size_t i = 0; i < trackers->n_rows; i++)
         trackers->rows[i * gbose__pad(trackers->dim) + j] *= factor;
 }
 
+void gbose__trackers_move(const struct gbose__trackers *trackers, const double *by, double sign)
+{
+    for (size_t k = 0; k < trackers->count; k++) {
+        const struct gbose__tracker *tracker = &trackers->tracker[k];
+
+        gbose__kernels->axpy(tracker->bbar, sign, by, tracker->stride);
+        if (gbose__tracker_is_of_user(tracker))
+            memset(tracker->slope_b, 0, tracker->q * tracker->stride * sizeof(double));
+    }
+}
+
+/* Far above what honest rounds can make of inputs up to GBOSE_MAX_INPUT, far below overflow. */
 int gbose__trackers_are_sane(const struct gbose__trackers *trackers)
 {
     const double most = 1e20 * GBOSE_MAX_INPUT;

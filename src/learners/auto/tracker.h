@@ -87,6 +87,8 @@ void gbose__trackers_init(const struct gbose__trackers *trackers); /* of numbers
 void gbose__trackers_grow(const struct gbose__trackers *to, const struct gbose__trackers *from);
 /* Feature j of all contexts comes as `factor` times what it was. */
 void gbose__trackers_rescale(const struct gbose__trackers *trackers, size_t j, double factor);
+/* All contexts come with `sign` times `by`, a padded row, added; and what moves with the user has begun or ceased to do so. */
+void gbose__trackers_move(const struct gbose__trackers *trackers, const double *by, double sign);
 int gbose__trackers_are_sane(const struct gbose__trackers *trackers);
 
 /* rhat; bhat is written, a padded row. */

@@ -54,6 +54,14 @@ struct gbose__tuning {
      * the contexts that go with them, so others soon count more. */
     double tree_rounds;
 
+    /* ---- where contexts are measured from (origin.h) ---- */
+
+    double origin_rounds; /* the trial lasts so many rounds */
+    double origin_first;  /* until so many are learned, contexts decide and not errors */
+    double origin_varies; /* the common part moves much if its squares are this many times those of what arms differ by */
+    double origin_memory; /* of the squared errors by which both are compared */
+    double origin_factor; /* by which that of the other one must be smaller */
+
     double reaction_errors; /* standard errors that the slope of v on m must have, to be acted on */
     double
         reaction_limit; /* most of |v'|, in units of v for each unit of m; 0: no reaction, for the ablation */
@@ -80,6 +88,9 @@ struct gbose__tuning {
     double
         surprise_limit; /* the full estimate's response is at most this many s away from what was expected: a jump of v
                             * counts, but does not rule */
+
+    /* The mean of the first two rewards, in units of their difference, from which on they are taken for a level. */
+    double level_doubt;
 
     /* ---- who is understood (users.h) ---- */
 
@@ -157,6 +168,11 @@ static const struct gbose__tuning gbose__tuning_default = {
     .user_rest = 16,
     .flexible_lead_rest = 4,
     .tree_rounds = 8,
+    .origin_rounds = 256,
+    .origin_first = 5,
+    .origin_varies = 0.5,
+    .origin_memory = 0.95,
+    .origin_factor = 1.25,
     .reaction_errors = 2.5,
     .reaction_limit = 2,
 
@@ -176,6 +192,7 @@ static const struct gbose__tuning gbose__tuning_default = {
     .shift_memory = 0.98,
     .worth_limit = 1e8,
     .surprise_limit = 4,
+    .level_doubt = 1,
 
     .full_slope = 0.5,
     .ramp = 4,
