@@ -16,30 +16,74 @@
 
 static const struct gbose__tuning *const tuning = &gbose__tuning_default;
 
-/* The regret of this many rounds, summed over repetitions. */
+/* The regret of this many rounds of a repetition. */
+static double regret_of_one(const char *learner, const char *world, int rounds, uint32_t rep)
+{
+    struct gbose__world *w = new_world(world, 31, rep);
+    gbose *g = new_player(learner, w->dim);
+    double sum = 0;
+
+    assert_int_equal(gbose_stream(g, rep), GBOSE_OK);
+    for (int t = 0; t < rounds; t++) {
+        gbose_decision d;
+        double regret;
+
+        gbose__world_next(w);
+        assert_int_equal(gbose_decide(g, &d, w->contexts, w->n_arms), GBOSE_OK);
+        assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size, gbose__world_play(w, d.arm, &regret)),
+                         GBOSE_OK);
+        sum += regret;
+    }
+    gbose_free(g);
+    gbose__world_free(w);
+    return sum;
+}
+
+/* The same summed over repetitions, and their median. */
 static double regret_of(const char *learner, const char *world, int rounds, uint32_t reps)
 {
     double sum = 0;
 
-    for (uint32_t rep = 0; rep < reps; rep++) {
-        struct gbose__world *w = new_world(world, 31, rep);
-        gbose *g = new_player(learner, w->dim);
-
-        assert_int_equal(gbose_stream(g, rep), GBOSE_OK);
-        for (int t = 0; t < rounds; t++) {
-            gbose_decision d;
-            double regret;
-
-            gbose__world_next(w);
-            assert_int_equal(gbose_decide(g, &d, w->contexts, w->n_arms), GBOSE_OK);
-            assert_int_equal(gbose_learn(g, d.ticket, d.ticket_size, gbose__world_play(w, d.arm, &regret)),
-                             GBOSE_OK);
-            sum += regret;
-        }
-        gbose_free(g);
-        gbose__world_free(w);
-    }
+    for (uint32_t rep = 0; rep < reps; rep++)
+        sum += regret_of_one(learner, world, rounds, rep);
     return sum;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median_regret(const char *learner, const char *world, int rounds)
+{
+    enum { REPS = 101 };
+    double regret[REPS];
+
+    for (uint32_t rep = 0; rep < REPS; rep++)
+        regret[rep] = regret_of_one(learner, world, rounds, rep);
+    qsort(regret, REPS, sizeof *regret, by_size);
+    return regret[REPS / 2];
+}
+
+/* A random vector that is added to the contexts of all arms may cost a tenth. Seen: 0.97 to 1.03 times as much. Before
+ * contexts were measured from their common part it was 15 to 25 times as much. */
+static void what_arms_have_in_common_does_not_matter(void **state)
+{
+    static const char *const worlds[] = {"gallery:contexts=blocks,arms=2,dim=10,shift=zero",
+                                         "gallery:contexts=blocks,arms=5,dim=4,shift=zero"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
+        for (int offset = 1; offset <= 10; offset += 9) {
+            char world[100];
+            double plain = median_regret("gbose-auto", worlds[i], 300), moved;
+
+            snprintf(world, sizeof world, "%s,offset=%d", worlds[i], offset);
+            moved = median_regret("gbose-auto", world, 300);
+            assert_that(moved < 1.1 * plain, "%s: regret %g instead of %g", world, moved, plain);
+        }
 }
 
 /* While nothing happens a round costs 0.57, as for everyone; afterwards the world is as easy as ever. */
@@ -388,6 +432,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_first_rewards),
+        cmocka_unit_test(what_arms_have_in_common_does_not_matter),
         cmocka_unit_test(rare_rewards),
         cmocka_unit_test(batches),
         cmocka_unit_test(a_reward_that_never_changes),

@@ -635,6 +635,37 @@ static void quiet_rewards_are_all_zero(void **state)
     gbose__world_free(w);
 }
 
+/* The offset is normal, the same for all arms, and moves neither rewards nor regret. */
+static void an_offset_is_added_to_all_arms(void **state)
+{
+    enum { N = 4000, ARMS = 3, DIM = 4 };
+    struct gbose__world *w = new_world("gallery:arms=3,dim=4,shift=context-sine", 4, 0);
+    struct gbose__world *moved = new_world("gallery:arms=3,dim=4,shift=context-sine,offset=2.5", 4, 0);
+    double sum = 0, squares = 0;
+
+    (void)state;
+    for (int t = 0; t < N; t++) {
+        double regret[2];
+
+        gbose__world_next(w);
+        gbose__world_next(moved);
+        for (size_t j = 0; j < DIM; j++) {
+            double offset = moved->contexts[j] - w->contexts[j];
+
+            for (size_t i = 1; i < ARMS; i++)
+                assert_near(moved->contexts[i * DIM + j] - w->contexts[i * DIM + j], offset, 1e-14);
+            sum += offset;
+            squares += offset * offset;
+        }
+        assert_true(gbose__world_play(w, 1, &regret[0]) == gbose__world_play(moved, 1, &regret[1]));
+        assert_true(regret[0] == regret[1]);
+    }
+    assert_mean(sum / (N * DIM), 0, 2.5, N * DIM);
+    assert_mean(squares / (N * DIM), 6.25, 6.25 * sqrt(2), N * DIM);
+    gbose__world_free(w);
+    gbose__world_free(moved);
+}
+
 /* The gallery's v moves rewards much more than its arms do. */
 static void gallery_confounds(void **state)
 {
@@ -758,6 +789,7 @@ int main(void)
         cmocka_unit_test(known_takes_v_out),
         cmocka_unit_test(clicks_have_their_rate),
         cmocka_unit_test(quiet_rewards_are_all_zero),
+        cmocka_unit_test(an_offset_is_added_to_all_arms),
         cmocka_unit_test(gallery_confounds),
         cmocka_unit_test(heartsteps_is_the_published_model),
     };

@@ -85,6 +85,7 @@ struct gbose__ticket {
     uint64_t n_terms; /* written so far */
     double *centre;   /* a row */
     double *x;        /* a row */
+    uint64_t *words;  /* room for as many words as a row has numbers; with a gauge only */
 };
 
 /* The part of a ticket that a reward is applied to, after it was checked. */

@@ -64,6 +64,7 @@ static void divide(struct gbose_scratch *scratch, size_t n, size_t image_rows)
     in->least = in->own_up + stride;
     in->most = in->least + stride;
     in->mean = in->most + stride;
+    scratch->ticket.words = (uint64_t *)(in->mean + stride);
 
     in->other_score = in->score + n;
     round->pmf = in->other_score + n;
@@ -93,7 +94,7 @@ int gbose__round_resize(const gbose *g, struct gbose_scratch *scratch, size_t n)
     next.in.stride = stride;
     next.ticket.dim = g->dim;
     next.bytes_capacity = 8 * gbose__ticket_words(g, g->max_terms + n * g->max_terms_per_arm);
-    next.in.context = gbose__alloc(2 * n + sample_rows + 3 + (g->gauge ? 4 : 0), row);
+    next.in.context = gbose__alloc(2 * n + sample_rows + 3 + (g->gauge ? 5 : 0), row);
     next.in.score = gbose__alloc(9 * n, sizeof(double));
     next.round.matrix = gbose__alloc(matrix_size(n, sample_rows, stride), sizeof(double));
     next.round.live = gbose__alloc(2 * n, sizeof(size_t));

@@ -35,7 +35,10 @@
  *   known                      1: v is taken out of the reward, as for someone who knows it: a yardstick
  *   clicks                     p > 0: a reward is 1 with probability p (1 + b'mu + v), within [0, 1], else 0; there is no
  *                              other noise, and regret is in clicks
- *   quiet                      the first rewards, so many, are all 0 */
+ *   quiet                      the first rewards, so many, are all 0
+ *   offset                     s > 0: a vector of normals with standard deviation s, drawn anew each round, is added to the
+ *                              contexts of all arms, as a feature of the user in every row would be. Rewards are
+ *                              what they were */
 #include <math.h>
 #include <string.h>
 
@@ -78,7 +81,7 @@ struct own {
     double *user;     /* x: d */
     int shift, tail, shared, has_user, known;
     uint64_t day, quiet;
-    double noise, scale, correlation, drift, walk, clicks;
+    double noise, scale, correlation, drift, walk, clicks, offset;
     double state;  /* v of random-walk and jumps, E of reward-driven */
     double walked; /* where the walk is */
 };
@@ -128,6 +131,7 @@ static int init(struct gbose__world *w, gbose_error *err)
     own->day = gbose__world_option(w, "day")->integer;
     own->walk = gbose__world_option(w, "walk")->number;
     own->clicks = gbose__world_option(w, "clicks")->number;
+    own->offset = gbose__world_option(w, "offset")->number;
     own->known = (int)gbose__world_option(w, "known")->integer;
     own->quiet = gbose__world_option(w, "quiet")->integer;
     own->shared = contexts == CONTEXTS_SHARED;
@@ -283,6 +287,21 @@ static void click(struct gbose__world *w)
     w->toss = gbose__rng_uniform(&rng);
 }
 
+/* What all arms have in common. */
+static void add_offset(struct gbose__world *w)
+{
+    const struct own *own = w->own;
+    struct gbose__rng rng;
+
+    gbose__world_rng(w, &rng, GBOSE__WORLD_OFFSET);
+    for (size_t j = 0; j < w->dim; j++) {
+        double offset = own->offset * gbose__rng_normal(&rng);
+
+        for (size_t i = 0; i < w->n_arms; i++)
+            w->contexts[i * w->dim + j] += offset;
+    }
+}
+
 static void next(struct gbose__world *w)
 {
     struct own *own = w->own;
@@ -309,6 +328,8 @@ static void next(struct gbose__world *w)
     w->noise = own->noise * (own->tail == TAIL_T3 ? gbose__draw_t3(&rng) : gbose__rng_normal(&rng));
     if (own->clicks > 0)
         click(w);
+    if (own->offset > 0)
+        add_offset(w);
     w->low = w->round <= own->quiet ? 0 : -INFINITY;
     w->high = w->round <= own->quiet ? 0 : INFINITY;
 }
@@ -360,6 +381,9 @@ static const gbose_option options[] = {
      "1: v is taken out of the rewards, as for someone who knows it"},
     {"clicks", GBOSE_NUMBER, 0, 0.5, NULL, "0",
      "if above 0: rewards are 1 with probability clicks * (1 + b'mu + v), else 0; regret is in clicks"},
+    {"offset", GBOSE_NUMBER, 0, 1e6, NULL, "0",
+     "standard deviation of a random vector that is added to the contexts of all arms, another one each "
+     "round"},
     {"quiet", GBOSE_INTEGER, 0, 1e9, NULL, "0", "the first rewards, so many, are all 0"},
 };
 

@@ -75,9 +75,11 @@ struct own {
     struct gbose__note_shape note;
     struct gbose__baseline baseline; /* where they are in g->state */
     struct gbose__diagnosis diagnosis;
-    double *mean_common; /* in g->state: a row, the mean of what the arms have in common; NULL: contexts are as they are */
+    double *
+        mean_common; /* in g->state: a row, the mean of what the arms have in common; NULL: contexts are as they are */
     /* Rows for learn to work in: the context played, one more, the mean context on offer and the common part. */
     double *played, *scratch, *offer, *common;
+    uint64_t *where; /* likewise: where the common part is */
 };
 
 /* What the learner has learned beside its regressions: the beginning of g->state. It is followed by the
@@ -210,18 +212,19 @@ static int init(gbose *g, gbose_error *err)
     if (!rc && !own->certified) /* its bound is proved for a norm of mu in the caller's units */
         rc = gbose__learner_gauge(g);
     if (!rc)
-        rc =
-            gbose__learner_state(g, gbose__pad(STATE_NUMBERS) + (own->note.has_offer ? gbose__pad(g->dim) : 0) +
-                                        gbose__baseline_size(g->dim, g->round_features, own->note.has_offer) +
-                                        gbose__diagnosis_size(g->dim));
+        rc = gbose__learner_state(g,
+                                  gbose__pad(STATE_NUMBERS) + (own->note.has_offer ? gbose__pad(g->dim) : 0) +
+                                      gbose__baseline_size(g->dim, g->round_features, own->note.has_offer) +
+                                      gbose__diagnosis_size(g->dim));
     if (rc)
         return rc;
-    own->played = gbose__alloc(4 * g->fit[ORTHOGONAL].stride, sizeof(double));
+    own->played = gbose__alloc(5 * g->fit[ORTHOGONAL].stride, sizeof(double));
     if (!own->played)
         return GBOSE_ENOMEM;
     own->scratch = own->played + g->fit[ORTHOGONAL].stride;
     own->offer = own->scratch + g->fit[ORTHOGONAL].stride;
     own->common = own->offer + g->fit[ORTHOGONAL].stride;
+    own->where = (uint64_t *)(own->common + g->fit[ORTHOGONAL].stride);
     begin(g, &gbose__tuning_default);
     return GBOSE_OK;
 }
@@ -370,6 +373,24 @@ static void describe(const gbose *g, const struct gbose__input *in, const double
     note->spread = gbose__clip(spread_of(in->score, in->n), most);
 }
 
+/* Does the common part of the next round matter? */
+static int needs_common(const gbose *g)
+{
+    const struct own *own = g->own;
+
+    return own->mean_common && (is_relative(g) || state_of(g)->rounds < own->tuning->origin_rounds);
+}
+
+/* Find it; without need it is said to be the mean. */
+static void find_common(const gbose *g, const struct gbose__input *in, size_t arm, struct gbose__ticket *to)
+{
+    if (needs_common(g)) {
+        gbose__origin_say(to->words, in, arm, g->dim);
+        gbose__origin_find(to->x, to->words, gbose__context(in, arm), in->mean, (double)in->n, g->dim);
+    } else if (g->gauge)
+        memset(to->words, 0, gbose__origin_words(g->dim) * sizeof *to->words);
+}
+
 /* The score by `fit` of where contexts are measured from, for the best score: of the common part, or of its mean, so
  * that a vector added to all contexts does not matter. */
 static double origin_score(const gbose *g, const struct gbose__ridge *fit, const double *common)
@@ -400,19 +421,19 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
 {
     const struct own *own = g->own;
     size_t best = gbose__argmax(scores_in_use(g, in), in->n);
-    double features[GBOSE__MAX_FEATURES], *common = to->x, shift;
+    double features[GBOSE__MAX_FEATURES], shift;
     const double *mu = g->fit[predictor(g)].mu;
     struct gbose__features round = {.clock = (double)g->fit[ORTHOGONAL].steps, .round = in->round};
     struct gbose__note note;
 
     round.offer = in->mean;
-    if (own->mean_common)
-        gbose__origin_common(common, in);
-    round.best = gbose__clip(scores_in_use(g, in)[best] - origin_score(g, in_use(g), common),
-                             GBOSE__CLIP_RESIDUAL);
+    find_common(g, in, arm, to);
+    round.best =
+        gbose__clip(scores_in_use(g, in)[best] - origin_score(g, in_use(g), to->x), GBOSE__CLIP_RESIDUAL);
     gbose__baseline_features(&own->baseline, features, &round, -1);
     describe(g, in, pmf, arm, &note);
-    note.common = own->mean_common ? gbose__clip(gbose__dot(common, mu, in->stride), GBOSE__CLIP_RESIDUAL) : 0;
+    note.arms = (double)in->n;
+    note.common = needs_common(g) ? gbose__clip(gbose__dot(to->x, mu, in->stride), GBOSE__CLIP_RESIDUAL) : 0;
     shift = gbose__baseline_predict(&own->baseline, features, mu, to->centre).shift;
     note.shift = gbose__clip(shift - origin_of(g, &note), GBOSE_MAX_INPUT);
     note.believable_centre = gbose__clip(believable_centre(g, note.shift, note.centre), GBOSE_MAX_INPUT);
@@ -428,8 +449,8 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
     else
         memset(to->centre, 0, in->stride * sizeof *to->centre);
     gbose__note_write(&to->writer, &own->note, &note, in->round, in->up,
-                      &(struct gbose__note_parts){gbose__context(in, arm), to->centre, gbose__context(in, best),
-                                                  in->mean, common});
+                      &(struct gbose__note_parts){gbose__context(in, arm), to->centre,
+                                                  gbose__context(in, best), in->mean, to->words});
 }
 
 /* ---- a reward ---- */
@@ -463,10 +484,9 @@ static struct full_term look_back(const gbose *g, const double *features, double
 
     for (size_t i = 0; i < g->dim; i++)
         x[i] = played[i] - bhat[i] + reaction * (x[i] - bhat[i]);
-    return (struct full_term){reward -
-                                  gbose__clip(now.reward - reaction * (best - now.effect), GBOSE_MAX_INPUT),
-                              gbose__clip(reward - now.shift - score, GBOSE__CLIP_RESIDUAL), score,
-                              1 + reaction};
+    return (struct full_term){
+        reward - gbose__clip(now.reward - reaction * (best - now.effect), GBOSE_MAX_INPUT),
+        gbose__clip(reward - now.shift - score, GBOSE__CLIP_RESIDUAL), score, 1 + reaction};
 }
 
 /* The full regression's response, at most so many s away from what is expected. The orthogonal one has no
@@ -611,11 +631,15 @@ static void begin_origin(gbose *g, double *x)
 }
 
 /* Make contexts relative to the common part where they are to be. */
-static void subtract_origin(const gbose *g, struct gbose__note_rows *rows)
+static void subtract_origin(const gbose *g, const struct gbose__note_rows *rows, double arms)
 {
+    const struct own *own = g->own;
+
+    if (needs_common(g))
+        gbose__origin_find(own->common, rows->where, rows->played, rows->offer, arms, g->dim);
     for (size_t i = 0; i < g->dim && is_relative(g); i++) {
-        rows->played[i] -= rows->common[i];
-        rows->best[i] -= rows->common[i];
+        rows->played[i] -= own->common[i];
+        rows->best[i] -= own->common[i];
     }
 }
 
@@ -624,7 +648,7 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     struct own *own = g->own;
     struct state *state = state_of(g);
     struct gbose__note_rows rows = {own->played, g->fit[ORTHOGONAL].x, g->fit[full_of(g)].x, own->offer,
-                                    own->common};
+                                    own->where};
     size_t full = full_of(g);
     double round[GBOSE__MAX_ROUND], features[GBOSE__MAX_FEATURES], residual, w;
     struct gbose__features known = {.round = round, .offer = own->offer};
@@ -634,7 +658,7 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
 
     gbose__note_read(lesson->note, &own->note, g->gauge, &note, round, &rows);
     doubt_first_round(g, &note, reward);
-    subtract_origin(g, &rows);
+    subtract_origin(g, &rows, note.arms);
     origin = origin_of(g, &note);
     residual = gbose__clip(reward - note.shift - note.score, GBOSE__CLIP_RESIDUAL);
     w = weight(g, own->has_full ? &state->by_present : &state->by_ticket, 1);
@@ -656,12 +680,12 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
         gbose__ridge_begin(&g->fit[i]);
     if (note.probability < 1)
         learn_coin(g, &note, reward, residual);
-    if (own->mean_common && state->rounds < own->tuning->origin_rounds)
+    if (own->mean_common && state->rounds < own->tuning->origin_rounds) {
         try_origin(g, &term, w);
+        gbose__kernels->approach(own->mean_common, 1 / (state->rounds + 1), own->common, g->fit[FULL].stride);
+    }
     if (own->has_full)
         learn_full(g, full, w, term.response);
-    if (own->mean_common)
-        gbose__kernels->approach(own->mean_common, 1 / (state->rounds + 1), own->common, g->fit[FULL].stride);
     if (own->may_choose && note.spread > own->tuning->contest_absurd * reward_range(&state->rewards))
         gbose__contest_disqualify(&state->contest);
     gbose__ticket_apply(g, lesson, reward); /* what BOUND learns */
@@ -669,7 +693,8 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     state->weights = own->forget * state->weights + w;
     state->rounds++;
     gbose__rewards_learn(&state->rewards, own->tuning, reward);
-    gbose__users_learn(&state->users, own->tuning, gbose__clip(note.shift + origin, GBOSE_MAX_INPUT), residual);
+    gbose__users_learn(&state->users, own->tuning, gbose__clip(note.shift + origin, GBOSE_MAX_INPUT),
+                       residual);
     gbose__scale_learn(&state->by_ticket, own->tuning, &state->rewards, residual);
     if (own->has_full)
         gbose__scale_learn(&state->by_present, own->tuning, &state->rewards, term.residual);
@@ -687,7 +712,9 @@ static int check(const gbose *g)
            gbose__contest_is_sane(&state->contest, own->tuning, own->may_choose) &&
            gbose__rewards_are_sane(&state->rewards) && gbose__scale_is_sane(&state->by_ticket) &&
            gbose__scale_is_sane(&state->by_present) && gbose__baseline_is_sane(&own->baseline) &&
-           gbose__users_are_sane(&state->users) && gbose__origin_is_sane(&state->origin, own->mean_common != NULL) && gbose__diagnosis_is_sane(&own->diagnosis);
+           gbose__users_are_sane(&state->users) &&
+           gbose__origin_is_sane(&state->origin, own->mean_common != NULL) &&
+           gbose__diagnosis_is_sane(&own->diagnosis);
 }
 
 /* Baseline and contest stay those of the learner that goes on; the scales, by which evidence is weighed,
@@ -724,7 +751,8 @@ static void grow(const gbose *g, double *state, const gbose *from, const double 
     view(from, (double *)from_state, own->tuning, &old_baseline, &old_diagnosis);
     memcpy(state, from_state, STATE_NUMBERS * sizeof *state);
     if (own->mean_common)
-        memcpy(mean_common_of(g, state), mean_common_of(from, (double *)from_state), from->dim * sizeof *state);
+        memcpy(mean_common_of(g, state), mean_common_of(from, (double *)from_state),
+               from->dim * sizeof *state);
     gbose__baseline_grow(&baseline, &old_baseline);
     gbose__diagnosis_grow(&diagnosis, &old_diagnosis);
 }

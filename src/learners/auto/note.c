@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "learners/auto/clip.h"
+#include "learners/auto/origin.h"
 #include "learners/learner.h"
 
 /* Far above what a round can be worth (scale.h). */
@@ -13,9 +14,15 @@
 
 enum { NUMBERS = sizeof(struct gbose__note) / sizeof(double) };
 
+static size_t where_words(const struct gbose__note_shape *shape)
+{
+    return shape->has_offer ? gbose__origin_words(shape->dim) : 0;
+}
+
 size_t gbose__note_words(const struct gbose__note_shape *shape)
 {
-    return NUMBERS + shape->round + (2 + (size_t)shape->has_full + 2 * (size_t)shape->has_offer) * shape->dim;
+    return NUMBERS + shape->round + (2 + (size_t)shape->has_full + (size_t)shape->has_offer) * shape->dim +
+           where_words(shape);
 }
 
 void gbose__note_write(struct gbose__writer *to, const struct gbose__note_shape *shape,
@@ -28,10 +35,9 @@ void gbose__note_write(struct gbose__writer *to, const struct gbose__note_shape 
     gbose__gauge_put(to, rows->centred, up, shape->dim);
     if (shape->has_full)
         gbose__gauge_put(to, rows->best, up, shape->dim);
-    if (shape->has_offer) {
+    if (shape->has_offer)
         gbose__gauge_put(to, rows->offer, up, shape->dim);
-        gbose__gauge_put(to, rows->common, up, shape->dim);
-    }
+    gbose__put_words(to, rows->where, where_words(shape));
 }
 
 int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shape *shape)
@@ -46,10 +52,13 @@ int gbose__note_is_sane(struct gbose__reader from, const struct gbose__note_shap
     fine &= fabs(note.shift) <= GBOSE_MAX_INPUT && fabs(note.believable_centre) <= GBOSE_MAX_INPUT;
     fine &= note.clock >= 0 && note.clock <= 1e18;
     fine &= fabs(note.score) <= most && fabs(note.centre) <= most && fabs(note.effect_orthogonal) <= most &&
-            fabs(note.effect_full) <= most && fabs(note.best) <= most && fabs(note.common) <= most && note.spread >= 0 &&
-            note.spread <= 2 * most;
-    /* the features of the round, b_a, X, b_best, what is on offer and in common */
-    return fine && gbose__ticket_within(&from, gbose__note_words(shape) - NUMBERS, MAX_ENTRY);
+            fabs(note.effect_full) <= most && fabs(note.best) <= most && fabs(note.common) <= most &&
+            note.spread >= 0 && note.spread <= 2 * most;
+    fine &= note.arms >= 1 && note.arms <= 1e18;
+    /* the features of the round, b_a, X, b_best and what is on offer */
+    fine = fine &&
+           gbose__ticket_within(&from, gbose__note_words(shape) - NUMBERS - where_words(shape), MAX_ENTRY);
+    return fine && (!shape->has_offer || gbose__origin_may_be(&from, shape->dim));
 }
 
 void gbose__note_read(struct gbose__reader from, const struct gbose__note_shape *shape,
@@ -62,8 +71,7 @@ void gbose__note_read(struct gbose__reader from, const struct gbose__note_shape 
     gbose__gauge_get(&from, rows->centred, gauge, shape->dim, MAX_ENTRY);
     if (shape->has_full)
         gbose__gauge_get(&from, rows->best, gauge, shape->dim, MAX_ENTRY);
-    if (shape->has_offer) {
+    if (shape->has_offer)
         gbose__gauge_get(&from, rows->offer, gauge, shape->dim, MAX_ENTRY);
-        gbose__gauge_get(&from, rows->common, gauge, shape->dim, MAX_ENTRY);
-    }
+    gbose__get_words(&from, rows->where, where_words(shape));
 }

@@ -20,6 +20,7 @@ struct gbose__note {
     double clock;             /* rewards learned here before the arm was drawn */
     double best;              /* of all arms' scores, by the estimate in use */
     double common;            /* of the arms' common part, by the estimate that predicts rewards */
+    double arms;              /* of the round */
     double spread;            /* of the orthogonal estimate's scores: the largest less the smallest */
 };
 
@@ -36,13 +37,14 @@ struct gbose__note_rows {
     double *played;  /* b_a */
     double *centred; /* X */
     double *best;    /* b_best; not there without a full estimate */
-    double *offer;   /* the mean context on offer; this and the next not there without a flexible tracker */
-    double *common;  /* what the arms have in common (origin.h) */
+    double *offer;   /* the mean context on offer; not there without a flexible tracker */
+    uint64_t *where; /* gbose__origin_words(): where what arms have in common is found; not there either */
 };
 
 /* The same, to be written. */
 struct gbose__note_parts {
-    const double *played, *centred, *best, *offer, *common;
+    const double *played, *centred, *best, *offer;
+    const uint64_t *where;
 };
 
 /* Its length in numbers. */

@@ -29,8 +29,13 @@ struct gbose__origin {
     double apart;     /* the same of the context played from the common part */
 };
 
-/* The common part of a round's contexts, a row. */
-void gbose__origin_common(double *common, const struct gbose__input *in);
+/* Tickets hold the context played and the mean, from which the common part is found when one knows where it is: this is
+ * said in two bits for each feature. Write gbose__origin_words() words of them; and find it, dim numbers. */
+size_t gbose__origin_words(size_t dim);
+void gbose__origin_say(uint64_t *where, const struct gbose__input *in, size_t arm, size_t dim);
+int gbose__origin_may_be(struct gbose__reader *where, size_t dim); /* may such words be believed? */
+void gbose__origin_find(double *common, const uint64_t *where, const double *played, const double *mean,
+                        double arms, size_t dim);
 
 /* A round that is learned. */
 struct gbose__origin_round {

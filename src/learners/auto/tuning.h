@@ -58,7 +58,8 @@ struct gbose__tuning {
 
     double origin_rounds; /* the trial lasts so many rounds */
     double origin_first;  /* until so many are learned, contexts decide and not errors */
-    double origin_varies; /* the common part moves much if its squares are this many times those of what arms differ by */
+    double
+        origin_varies; /* the common part moves much if its squares are this many times those of what arms differ by */
     double origin_memory; /* of the squared errors by which both are compared */
     double origin_factor; /* by which that of the other one must be smaller */
 
