@@ -146,6 +146,8 @@ class _Logged:
 def _named(policies: Any) -> list[tuple[str, Policy]]:
     if isinstance(policies, Mapping):
         return list(policies.items())
+    if isinstance(policies, (str, Bandit)):
+        policies = [policies]
     out: list[tuple[str, Policy]] = []
     for policy in policies:
         if isinstance(policy, tuple):
@@ -158,6 +160,13 @@ def _named(policies: Any) -> list[tuple[str, Policy]]:
         else:
             out.append((getattr(policy, "__name__", "policy"), policy))
     return out
+
+
+def _check_names(names: list[str]) -> None:
+    """Results are found by name."""
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise Error(f"two policies are called {twice[0]!r}; give each a name of its own: [..., ('mine', policy)]")
 
 
 # What a policy may not see: it must decide from what was known before the draw.
@@ -183,6 +192,9 @@ def _pmf(policy: Policy, name: str, row: Row, logged: _Logged, number: int) -> A
     if isinstance(policy, Bandit):
         if logged.x is None:
             raise Error(f"row {number}: there are no contexts ('x'), which {name} needs")
+        made_by = row.get("schema") if logged.schema is None else f"{logged.schema.hash:016x}"
+        if policy.schema is not None and made_by is not None and made_by != f"{policy.schema.hash:016x}":
+            raise Error(f"row {number}: contexts are of the schema {made_by}, and {name} was made for {policy.schema.hash:016x}", "ESCHEMA")
         return policy.decide_at(logged.x, logged.round if policy.round_features else None, stream=2**32 - 1, number=number).pmf
     if callable(policy):
         return policy({key: value for key, value in row.items() if key not in _HIDDEN})
@@ -314,11 +326,14 @@ def evaluate(
     """
     named = _named(policies)
     live: dict[int, Bandit | None] = {}
-    for spec in learners:
+    for spec in [learners] if isinstance(learners, str) else learners:
         live[len(named)] = None
         named.append((spec, spec))
     if not named:
         raise Error("no policy is asked about")
+    _check_names([name for name, _ in named])
+    if not 0 < level < 1:
+        raise Error(f"level must be between 0 and 1, as 0.95; got {level}")
     options = ffi.new("gbose_evaluation_options *", lib.gbose_evaluation_defaults())
     options.alpha, options.low, options.high, options.horizon = 1 - level, range[0], range[1], horizon
     err, box = ffi.new("gbose_error *"), ffi.new("gbose_evaluation **")
@@ -345,7 +360,12 @@ def evaluate(
                         raise Error(f"row {number}: there are no contexts ('x'), which learner {name} needs")
                     live[i] = Bandit(str(policy), seed=1, schema=schema) if schema else Bandit(str(policy), dim=dim, seed=1)
                 policy = live[i]  # type: ignore[assignment]
-            a = np.ascontiguousarray(_pmf(policy, name, row, logged, number), dtype=np.float64)
+            try:
+                a = np.ascontiguousarray(_pmf(policy, name, row, logged, number), dtype=np.float64)
+            except Error:
+                raise
+            except (TypeError, ValueError) as error:
+                raise Error(f"row {number}: {name} must give the probabilities of {len(logged.pmf)} arms: {error}") from error
             if a.shape != logged.pmf.shape:
                 raise Error(f"row {number}: {name} gives probabilities of the shape {a.shape} for {len(logged.pmf)} arms")
             arrays.append(a)
@@ -383,6 +403,8 @@ def effects(
 
     What the log does not identify, because chance never chose between arms that differ in it, is in `unknown` of the result.
     """
+    if not 0 < level < 1:
+        raise Error(f"level must be between 0 and 1, as 0.95; got {level}")
     err, box, f = ffi.new("gbose_error *"), ffi.new("gbose_effects **"), None
     logged, dim = _Logged(schema), 0
     for number, row in enumerate(rows(log)):
@@ -410,6 +432,8 @@ def effects(
         a = np.ascontiguousarray(features, dtype=np.float64)
         if a.shape != (dim,):
             raise Error(f"a row of x has the shape {a.shape}, and contexts have {dim} features")
+        if not np.isfinite(a).all():
+            raise Error(f"a row of x must have finite numbers; got {a}")
         code = lib.gbose_effects_at(f, ffi.from_buffer("double[]", a), level, value)
         if code == lib.GBOSE_EUNSEEN:
             return None

@@ -78,14 +78,21 @@ def _namespaces(features: Mapping[str, Any], loose: dict[str, Any]) -> dict[str,
 
 
 def _dsjson(row: Row, where: str) -> Row:
+    kept = 1 - float(row.get("pdrop", 0))
+    drawn: dict[str, Any] = {}
     try:
-        context, order, p = row["c"], row["a"], row["p"]
+        context = row["c"]
         arms = context["_multi"]
-        pmf = [0.0] * len(arms)
-        for arm, probability in zip(order, p if len(p) == len(order) else ()):
-            pmf[arm - 1] = probability
-    except (KeyError, TypeError, IndexError, ValueError):
-        raise Error(f"{where}: dsjson needs 'a' and 'p' of the same length, and 'c' with the arms in its list '_multi'") from None
+        if "a" in row or "p" in row:
+            order, p = row["a"], row["p"]
+            drawn.update(arm=order[0] - 1, pmf=[0.0] * len(arms))
+            for arm, probability in zip(order, p if len(p) == len(order) else ()):
+                drawn["pmf"][arm - 1] = probability
+        else:  # the label's probability alone, which has been multiplied by what was kept
+            drawn.update(arm=row["_label_Action"] - 1, p=row["_label_probability"] / kept, n_arms=len(arms))
+    except (KeyError, TypeError, IndexError, ValueError, ZeroDivisionError):
+        raise Error(f"{where}: dsjson needs 'a' and 'p' of the same length, or '_label_Action' and '_label_probability', and 'c' with the arms "
+                    "in its list '_multi'") from None
     shared: dict[str, Any] = {}
     out: dict[str, Any] = _namespaces(context, shared)
     if shared:
@@ -96,8 +103,8 @@ def _dsjson(row: Row, where: str) -> Row:
         actions.append({**_namespaces(arm, loose), **loose})
     ids = [arm.get("id", arm.get("_tag", arm.get("i", {}).get("id"))) for arm in arms]
     cost = None if row.get("_skipLearn") else row.get("_label_cost")
-    out.update(arm=order[0] - 1, pmf=pmf, actions=actions, r=None if cost is None else 0 - cost)
-    out.update(id=row.get("EventId"), t=row.get("Timestamp"))
+    out.update(drawn, actions=actions, r=None if cost is None else 0 - cost)
+    out.update(id=row.get("EventId"), t=row.get("Timestamp"), drop=kept)
     if None not in ids:
         out["arms"] = ids
     return out

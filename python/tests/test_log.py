@@ -260,6 +260,45 @@ def test_a_wrong_row_is_named(change, says):
         gbose.evaluate([good] * 3 + [wrong])
 
 
+def test_what_is_asked_is_checked():
+    log = [{"arm": t % 2, "pmf": [0.5, 0.5], "x": [[1.0, 0.0], [0.0, 2.0]], "r": 0.1 * (t % 7)} for t in range(100)]
+    assert list(gbose.evaluate(log, "uniform", "gbose").policies) == ["uniform", "gbose"]
+    for policies, says in (([lambda row: [0.5, 0.5], lambda row: [0.1, 0.9]], "two policies are called '<lambda>'"), (["logged", "logged"], "are called 'logged'"),
+                           ([("mine", lambda row: ["a", "b"])], "row 0: mine must give the probabilities of 2 arms"),
+                           ([("mine", lambda row: [1.0])], "row 0: mine gives probabilities of the shape")):
+        with pytest.raises(gbose.Error, match=says):
+            gbose.evaluate(log, policies)
+    for call in (gbose.evaluate, gbose.effects):
+        with pytest.raises(gbose.Error, match="level must be between 0 and 1, as 0.95; got 95"):
+            call(log, level=95)
+    with pytest.raises(gbose.Error, match="must have finite numbers"):
+        gbose.effects(log, {"a": [np.nan, 1]})
+    one, other = (gbose.Schema(f"action.{name} number missing=off\narm = {name}\n") for name in "ab")
+    bandit = gbose.Bandit("gbose", schema=one, seed=1)
+    named = [{"arm": 0, "pmf": [0.5, 0.5], "actions": [{"a": 1, "b": 2}, {"a": 3, "b": 5}], "r": 1.0}] * 30
+    assert gbose.evaluate(named, ["logged", ("mine", bandit)], schema=one).rounds == 30
+    made = [{**row, "x": [[2.0], [5.0]], "schema": f"{other.hash:016x}"} for row in named]
+    for log, schema in ((named, other), (made, None)):
+        with pytest.raises(gbose.Error, match=f"row 0: contexts are of the schema {other.hash:016x}, and mine was made for {one.hash:016x}"):
+            gbose.evaluate(log, ["logged", ("mine", bandit)], schema=schema)
+
+
+def test_dsjson_with_the_labels_probability_alone(tmp_path):
+    import pandas as pd
+
+    path = tmp_path / "a.dsjson"
+    line = {"_label_cost": -1, "_label_probability": 0.125, "_label_Action": 2, "pdrop": 0.5, "c": {"_multi": [{"id": "a"}, {"id": "b"}]}}
+    path.write_text(json.dumps(line) + "\n")
+    assert gbose.evaluate(path, ["logged", "arm=b"]).policies["arm=b"]["ips"] == 4  # 1 / 0.25: what was dropped is not counted twice
+    command = os.environ.get("GBOSE")
+    if command:
+        subprocess.run([command, "evaluate", path, "--policy", "logged", "arm=b", "--out", tmp_path], check=True, capture_output=True)
+        assert pd.read_csv(tmp_path / "policies.csv")["ips"][1] == 4
+    path.write_text(json.dumps({**line, "_label_Action": None}) + "\n")
+    with pytest.raises(gbose.Error, match="a.dsjson, line 1: dsjson needs"):
+        gbose.evaluate(path)
+
+
 def test_effects_need_all_that_they_stand_on():
     good = {"arm": 1, "pmf": [0.5, 0.5], "arms": ["a", "b"], "x": [[1.0], [0.5]], "r": 0.5, "unit": "u"}
     for key, says in (("unit", "row 2: there is no 'unit'"), ("x", "row 2: there are no contexts")):
