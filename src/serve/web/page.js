@@ -7,7 +7,7 @@ const main = document.getElementById("main");
 const crumbs = document.getElementById("crumbs");
 const status = document.getElementById("status");
 let timer = 0;
-let shown = "";
+let shown = null;
 let turn = 0;
 
 // ---- one screen at a time -------------------------------------------------------------------------------------
@@ -26,13 +26,14 @@ function fleet(servers) {
   return section(
     servers.length === 1 ? "1 server" : `${servers.length} servers`,
     table(
-      ["#Stream", "Server", "#Port", "Store", "#Heard", "Bandit", "#Model", "#Learned", "#Behind", "Trains"],
+      ["Server", "Bandit", "Trains", "#Behind", "#Learned", "#Model", "Store", "#Heard", "#Port", "#Stream"],
       servers.flatMap(({ stream, name, silent_ms, report }) =>
         (report.bandits.length ? report.bandits : [null]).map((b) => [
-          String(stream), name, String(report.port),
+          name,
+          ...(b ? [b.bandit, b.leads ? "yes" : "", count(b.behind), count(b.learned), String(b.generation)] : ["", "", "", "", ""]),
           report.reachable ? "reachable" : element("span", { class: "bad" }, "away"),
           silent_ms > 3000 ? element("span", { class: "bad" }, `${Math.round(silent_ms / 1000)} s ago`) : `${(silent_ms / 1000).toFixed(1)} s ago`,
-          ...(b ? [b.bandit, String(b.generation), count(b.learned), count(b.behind), b.leads ? "yes" : ""] : ["", "", "", "", ""]),
+          String(report.port), String(stream),
         ]),
       ),
     ),
