@@ -42,7 +42,8 @@ static int put_figure(FILE *to, const struct gbose__figure *figure, size_t numbe
     char file[160];
     int rc;
 
-    fprintf(to, "<figure>\n<div class=\"wide%s\">", figure->n_panels > 1 ? " stacks" : "");
+    fprintf(to, "<figure%s>\n<div class=\"wide%s\">", figure->n_panels > 1 ? "" : " class=\"single\"",
+            figure->n_panels > 1 ? " stacks" : "");
     snprintf(file, sizeof file, "figures/%s.svg", figure->name);
     rc = gbose__html_svg(to, dir, file, number, figure->caption, err);
     if (rc)

@@ -182,3 +182,7 @@ for file in table paper/table.md paper/report.html; do
     tr '\n' ' ' <$file | tr -s ' ' | grep -q "gbose-auto is not of the paper" || fail "$file does not say what gbose-auto is"
 done
 [[ $(grep -c "The thick line is gbose-auto" paper/report.html) -ge 2 ]] || fail "the captions do not say what is thick"
+# On a phone panels stack, and a figure that has only one is shown whole.
+grep -q '<figure>' paper/report.html && grep -q '"wide stacks"' paper/report.html || fail "panels do not stack"
+"$gbose" simulate --world gallery --learner gbose lin-ts --rounds 200 --reps 2 --quiet --out lone >/dev/null
+[[ $(grep -c '<figure class="single">' lone/report.html) == 2 ]] || fail "a figure of one panel is wider than a phone"
