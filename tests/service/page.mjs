@@ -67,7 +67,11 @@ await page.getByRole("button", { name: "Roll back" }).click();
 await page.locator("button:enabled", { hasText: "Activate" }).waitFor();
 await page.getByLabel("Spec of a new generation").fill("no-such-learner");
 await page.keyboard.press("Enter");
-await page.waitForFunction(() => document.getElementById("status").textContent.includes("unknown learner"));
+const refusal = () => document.getElementById("status").textContent.includes("unknown learner");
+await page.waitForFunction(refusal);
+await page.evaluate(() => document.activeElement.blur());
+await page.waitForTimeout(2500); // the page looks again, and the person has not read it yet
+assert.ok(await page.evaluate(refusal), "the refusal is gone before it was read");
 await page.close();
 
 // The learner into the shadow and back, and the way out, by keyboard.

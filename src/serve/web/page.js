@@ -9,6 +9,7 @@ const status = document.getElementById("status");
 let timer = 0;
 let shown = null;
 let turn = 0;
+let failed = false; // the last look at the service
 
 // ---- one screen at a time -------------------------------------------------------------------------------------
 
@@ -294,11 +295,21 @@ function askForKey() {
     refresh();
   });
   show(element("h1", {}, "This service needs a key"), element("p", {}, "gbose key add DATA --role read makes one."), form);
+  shown = null;
   input.focus();
 }
 
+// What an action says stays until the next one.
 function guarded(action) {
-  return () => action().catch((error) => { status.textContent = error.message; });
+  return () => {
+    status.textContent = "";
+    return action().catch((error) => { status.textContent = error.message; });
+  };
+}
+
+// What a person is reading or typing is not taken away.
+function isBusy() {
+  return shown === location.hash && (!why.hidden || document.activeElement?.tagName === "INPUT");
 }
 
 async function refresh() {
@@ -306,13 +317,12 @@ async function refresh() {
   clearTimeout(timer);
   const name = location.hash.startsWith("#/b/") ? decodeURIComponent(location.hash.slice(4)) : null;
   try {
-    // What a person is reading or typing is not taken away.
-    const busy = shown === location.hash && (!why.hidden || document.activeElement?.tagName === "INPUT");
-    if (!busy) {
+    if (!isBusy()) {
       const focused = document.activeElement?.id;
       if (shown !== location.hash) why.hidden = true;
       const parts = await (name === null ? overview() : bandit(name));
       if (mine !== turn) return; // a later call has newer facts
+      if (isBusy()) return again();
       document.title = name === null ? "gbose" : `${name} · gbose`;
       crumbs.replaceChildren(...(name === null ? [] : [element("span", {}, `› ${name}`)]));
       show(parts);
@@ -320,7 +330,8 @@ async function refresh() {
       else if (focused) document.getElementById(focused)?.focus();
       shown = location.hash;
     }
-    status.textContent = "";
+    if (failed) status.textContent = "";
+    failed = false;
   } catch (error) {
     if (mine !== turn) return;
     if (error.status === 401) {
@@ -330,9 +341,17 @@ async function refresh() {
     }
     if (shown !== location.hash) show(element("h1", {}, "That did not work"), element("p", {}, error.message));
     status.textContent = error.message;
+    failed = true;
   }
-  timer = setTimeout(() => (document.hidden ? (timer = setTimeout(refresh, 2000)) : refresh()), 2000);
+  again();
 }
 
-addEventListener("hashchange", refresh);
+function again() {
+  timer = setTimeout(() => (document.hidden ? again() : refresh()), 2000);
+}
+
+addEventListener("hashchange", () => {
+  status.textContent = "";
+  refresh();
+});
 refresh();
