@@ -85,9 +85,10 @@ int gbose__inherit(struct gbose__exchange *x, struct gbose__bandit *b, const str
     }
     if (kept) {
         memcpy(kept, bytes, size);
-        *change = (struct gbose__change){.kind = GBOSE__ADD_SNAPSHOT,
-                                         .chained = 1,
-                                         .of.snapshot = {b->id, heir->number, oldest.learned, kept, size, 1}};
+        *change =
+            (struct gbose__change){.kind = GBOSE__ADD_SNAPSHOT,
+                                   .chained = 1,
+                                   .of.snapshot = {b->id, heir->number, oldest.learned, kept, size, 1, 0}};
     }
     free(bytes);
     gbose_free(grown);

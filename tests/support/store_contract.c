@@ -289,7 +289,7 @@ static enum gbose__result add_snapshot(struct place *p, uint32_t bandit, uint64_
                                        int kept)
 {
     struct gbose__change change = {.kind = GBOSE__ADD_SNAPSHOT,
-                                   .of.snapshot = {bandit, 1, learned, bytes, strlen(bytes), kept}};
+                                   .of.snapshot = {bandit, 1, learned, bytes, strlen(bytes), kept, 0}};
 
     return apply(p, &change);
 }
