@@ -16,7 +16,7 @@ enum { DIM = 9, MORE = 11, ARMS = 6, ROUND = 2, MOST_DELAY = 40 };
 /* ---- rounds ---- */
 
 /* Features of every kind: 0 to 2 dense and normal; 3 log-normal, with outliers; 4 constant; 5 that of the user,
- * the same for all arms; 6 mostly zero; 7 the arm's own; 8 and those that come later: not zero from round 300 on,
+ * the same for all arms; 6 mostly zero; 7 the arm's own, which hardly changes; 8 and those that come later: not zero from round 300 on,
  * then rarely different. */
 static void show(double *contexts, size_t dim, size_t n, int t, struct random *rng)
 {
@@ -32,7 +32,7 @@ static void show(double *contexts, size_t dim, size_t n, int t, struct random *r
         b[4] = 7;
         b[5] = user;
         b[6] = random_below(rng, 5) ? 0 : random_normal(rng);
-        b[7] = i == mark ? 0.3 : 0;
+        b[7] = i == mark ? 0.3 + 0.01 * late : 0;
         for (size_t j = 8; j < dim; j++)
             b[j] = t < 300 ? 0 : late + (i == odd && t % 3 == 0);
     }
@@ -282,7 +282,9 @@ static void powers_of_two_change_nothing_in_a_merge(void **state)
 /* What rounds say of features, and of the distance of arms (the last one); and the orthogonal regression. */
 struct mirror {
     long ranges[DIM + 1], range_sum[DIM + 1], range_squares[DIM + 1], sizes[DIM + 1], size_sum[DIM + 1],
-        exponent[DIM + 1];
+        gaps[DIM + 1], gap_sum[DIM + 1], exponent[DIM + 1];
+    long double total[DIM]; /* of all contexts on offer in the rounds learned */
+    long learned;
     struct dense evidence; /* in the caller's units; its prior is filled in before it is solved */
 };
 
@@ -291,8 +293,10 @@ struct taken {
     unsigned char *ticket;
     size_t size;
     long said[DIM + 1];
-    int is_range[DIM + 1], is_said[DIM + 1];
-    long double x[DIM]; /* b_a - sum pmf_i b_i */
+    int is_range[DIM + 1], is_said[DIM + 1], says_gap[DIM + 1];
+    long gap[DIM + 1];
+    long double sum[DIM], range[DIM]; /* over the arms */
+    long double x[DIM];               /* b_a - sum pmf_i b_i */
     double weight, offset;
 };
 
@@ -321,6 +325,30 @@ static long double unit_now(const struct mirror *m, const struct taken *t, size_
     return t->is_said[j] ? ldexpl(1, (int)(t->said[j] + m->exponent[DIM])) : 1;
 }
 
+/* As many bits as said on average, and one, if they are more than one and a quarter; three rounds more count as none. */
+static long gap_of(const struct mirror *m, size_t j)
+{
+    long double mean = (long double)m->gap_sum[j] / (long double)(m->gaps[j] + 3);
+
+    return mean > 1.25L ? (long)floorl(mean) + 1 : 0;
+}
+
+/* The scatter, if ranges of features with a gap count by the gap less: as for a feature that all arms but one share. */
+static long double less_gaps(const struct mirror *m, const struct taken *t, long double scatter, size_t n)
+{
+    long double left = 0;
+
+    for (size_t j = 0; j < DIM; j++)
+        if (gap_of(m, j)) {
+            long double range = t->range[j] / unit_now(m, t, j),
+                        square = (1 - 1 / (long double)n) * range * range;
+
+            scatter -= square;
+            left += ldexpl(square, -2 * (int)gap_of(m, j));
+        }
+    return fmaxl(scatter, 0) + left;
+}
+
 /* The mean, over all pairs of arms, of the squared distance. */
 static long double mean_square(const struct mirror *m, const struct taken *t, const double *b, size_t n)
 {
@@ -333,7 +361,7 @@ static long double mean_square(const struct mirror *m, const struct taken *t, co
 
                 sum += z * z;
             }
-    return sum / (long double)(n * (n - 1) / 2);
+    return less_gaps(m, t, sum / (long double)n, n) * (long double)n / (long double)(n * (n - 1) / 2);
 }
 
 /* Units that rest on one or two rounds are not good enough for the distance. */
@@ -346,24 +374,43 @@ static int is_unsettled(const struct mirror *m)
     return most == 1 || most == 2;
 }
 
+/* By how many bits the sum over the arms is nearer to its mean than the range: rounds before the 256th say it, and one
+ * in eight afterwards. */
+static void hear_gap(const struct mirror *m, struct taken *t, size_t j, long double range)
+{
+    long double change;
+
+    if (!m->learned || (m->learned >= 256 && m->learned % 8))
+        return;
+    change = fabsl(t->sum[j] - m->total[j] / (long double)m->learned);
+    t->says_gap[j] = 1;
+    t->gap[j] = change > 1e-12L * range ? (long)fmaxl(0, fminl(6, ceill(log2l(range / change)) - 1)) : 0;
+}
+
 static void mirror_hear(const struct mirror *m, struct taken *t, const double *b, size_t n)
 {
     int any = 0;
 
     memset(t->is_said, 0, sizeof t->is_said);
+    memset(t->says_gap, 0, sizeof t->says_gap);
+    memset(t->sum, 0, sizeof t->sum);
     for (size_t j = 0; j < DIM; j++) {
         double least = INFINITY, most = -INFINITY, size;
 
         for (size_t i = 0; i < n; i++) {
             least = fmin(least, b[i * DIM + j]);
             most = fmax(most, b[i * DIM + j]);
+            t->sum[j] += b[i * DIM + j];
         }
         size = fmax(most, -least);
+        t->range[j] = (long double)most - least;
         t->is_range[j] = most - least > 1e-12 * size;
         t->is_said[j] = size > 0;
         if (size > 0)
             t->said[j] = lround(log2(t->is_range[j] ? most - least : size));
         any |= t->is_range[j];
+        if (t->is_range[j] && (m->ranges[j] || m->sizes[j]))
+            hear_gap(m, t, j, (long double)most - least);
     }
     t->is_range[DIM] = t->is_said[DIM] = any && !is_unsettled(m);
     if (t->is_said[DIM])
@@ -377,7 +424,7 @@ static void renew(struct mirror *m, size_t j)
     if (m->ranges[j]) {
         mean = (long double)m->range_sum[j] / n;
         deviation = sqrtl(fmaxl(0, (long double)m->range_squares[j] / n - mean * mean));
-        m->exponent[j] = (long)floorl(mean + (j < DIM ? deviation : 0) + 0.5L);
+        m->exponent[j] = (long)floorl(mean + (j < DIM ? deviation : 0) + 0.5L) - gap_of(m, j);
     } else if (m->sizes[j])
         m->exponent[j] = lround(floor((double)m->size_sum[j] / (double)m->sizes[j] + 0.5));
 }
@@ -393,8 +440,13 @@ static void mirror_learn(struct mirror *m, const struct taken *t, double reward)
         if (t->is_range[j])
             m->range_squares[j] += t->said[j] * t->said[j];
         *count += 1;
+        m->gaps[j] += t->says_gap[j];
+        m->gap_sum[j] += t->says_gap[j] ? t->gap[j] : 0;
         renew(m, j);
     }
+    for (size_t j = 0; j < DIM; j++)
+        m->total[j] += t->sum[j];
+    m->learned++;
     dense_add(&m->evidence, t->weight, (long double)t->weight * ((long double)reward - t->offset), t->x);
 }
 
@@ -488,6 +540,7 @@ static void units_are_as_defined(void **state)
         if (t % 50 == 49 || t < 10)
             mirror_compare(&m, g, 1e-7);
     }
+    assert_true(g->gauge->unit[7].gap > 0 && g->gauge->unit[0].gap == 0);
     dense_clear(&m.evidence);
     gbose_scratch_free(scratch);
     gbose_free(g);
@@ -558,7 +611,12 @@ static void learners_of_different_units_are_merged(void **state)
             m.ranges[j] = unit->ranges;
             m.sizes[j] = unit->sizes;
             m.exponent[j] = unit->exponent;
+            m.gaps[j] = unit->gaps;
+            m.gap_sum[j] = unit->gap_sum;
+            if (j < DIM)
+                m.total[j] = (long double)g[who]->totals[j] * g[who]->gauge->up[j];
         }
+        m.learned = (long)gbose_rounds(g[who]);
         reward = take(g[who], &m, &now, scratch, t, sizes[who], &rng);
         assert_int_equal(gbose_learn(g[who], now.ticket, now.size, reward), GBOSE_OK);
         mirror_learn(&sum, &now, reward);

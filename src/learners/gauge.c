@@ -64,11 +64,12 @@ static int settle(struct gbose__gauge *gauge)
 {
     int moved = 0;
 
-    gauge->unknown = 0;
+    gauge->unknown = gauge->gaps = 0;
     for (size_t j = 0; j < gauge->dim; j++) {
         int exponent = (int)gauge->unit[j].exponent + common_exponent(gauge);
 
         gauge->shift[j] = 0;
+        gauge->gaps += gauge->unit[j].gap > 0;
         if (!is_known(&gauge->unit[j])) {
             gauge->unknown++;
             continue;
@@ -113,6 +114,8 @@ static int within(int exponent)
 #define CODE_BITS 16
 #define CODES_IN_WORD 4
 #define CODE_ZERO 1024 /* the code of exponent 0, over 2 */
+#define GAP_PLACE 12   /* above the exponent, in three bits: the gap and 1, or 0 if nothing is said of it */
+#define GAP_MOST 6
 
 static unsigned encode(int exponent, int is_range)
 {
@@ -121,7 +124,7 @@ static unsigned encode(int exponent, int is_range)
 
 static int decode(unsigned code)
 {
-    return (int)(code >> 1) - CODE_ZERO;
+    return (int)((code & ((1 << GAP_PLACE) - 1)) >> 1) - CODE_ZERO;
 }
 
 /* From the smallest and the largest of its values, in a unit of which 2^exponent is made. */
@@ -131,6 +134,18 @@ static inline unsigned say(double least, double most, int exponent)
     int is_range = range > LEAST_RANGE * size;
 
     return size > 0 ? encode(gbose__nearest_exponent(is_range ? range : size) + exponent, is_range) : 0;
+}
+
+/* 1, and how many times, up to six, the change of a feature's sum over the arms, from what it usually is, can be doubled without
+ * exceeding the range; none if there is no change. */
+static inline unsigned say_gap(const struct gbose__input *in, double usual, size_t j)
+{
+    double range = in->most[j] - in->least[j], change = fabs(in->mean[j] * (double)in->n - usual);
+    unsigned gap = 0;
+
+    for (double most = 2 * change; change > LEAST_RANGE * range && gap < GAP_MOST && most < range; most *= 2)
+        gap++;
+    return gap + 1;
 }
 
 /* Features without a unit get one for this round, which is that of in->up then. */
@@ -190,17 +205,38 @@ static int is_unsettled(const struct gbose__gauge *gauge)
     return most > 0 && most < ROUNDS_FOR_DISTANCE;
 }
 
-/* What this round says of feature j. */
-static inline unsigned say_feature(const struct gbose__gauge *gauge, const struct gbose__input *in, size_t j)
+/* The scatter, were features with a gap as small as their units would have it: those of blocks, in which all arms but one
+ * have the same, exactly. */
+static double without_gaps(const struct gbose__gauge *gauge, const struct gbose__input *in, double scatter)
 {
-    if (gauge->exponent[j] != GBOSE__GAUGE_NONE)
-        return say(in->least[j], in->most[j], (int)gauge->exponent[j]);
+    double left = 0, share = 1 - 1 / (double)in->n;
+
+    for (size_t j = 0; j < gauge->dim && gauge->gaps; j++)
+        if (gauge->unit[j].gap > 0) {
+            double range = in->most[j] - in->least[j], square = share * range * range;
+
+            scatter -= square;
+            left += ldexp(square, -2 * (int)gauge->unit[j].gap);
+        }
+    return (scatter > 0 ? scatter : 0) + left;
+}
+
+/* What this round says of feature j. */
+static inline unsigned say_feature(const struct gbose__gauge *gauge, const struct gbose__input *in,
+                                   const double *totals, double share, size_t j)
+{
+    if (gauge->exponent[j] != GBOSE__GAUGE_NONE) {
+        unsigned code = say(in->least[j], in->most[j], (int)gauge->exponent[j]);
+
+        return totals && code & 1 ? code | say_gap(in, share * totals[j], j) << GAP_PLACE : code;
+    }
     return say(in->least[j] * in->up[j], in->most[j] * in->up[j], 0);
 }
 
 void gbose__gauge_say(const struct gbose__gauge *gauge, const struct gbose__input *in, double scatter,
-                      struct gbose__writer *to)
+                      const double *totals, double rounds, struct gbose__writer *to)
 {
+    double share = 1 / rounds;
     unsigned any = 0;
 
     for (size_t first = 0; first <= gauge->dim; first += CODES_IN_WORD) {
@@ -210,9 +246,9 @@ void gbose__gauge_say(const struct gbose__gauge *gauge, const struct gbose__inpu
             unsigned code = 0;
 
             if (first + k < gauge->dim)
-                any |= code = say_feature(gauge, in, first + k);
+                any |= code = say_feature(gauge, in, totals, share, first + k);
             else if (any & 1 && !is_unsettled(gauge))
-                code = say_distance(scatter, in->n, common_exponent(gauge));
+                code = say_distance(without_gaps(gauge, in, scatter), in->n, common_exponent(gauge));
             word |= (uint64_t)code << (CODE_BITS * k);
         }
         gbose__put_u64(to, word);
@@ -229,8 +265,8 @@ int gbose__gauge_are_sane(struct gbose__reader from, size_t dim)
         for (unsigned k = 0; k < CODES_IN_WORD; k++, j++) {
             unsigned code = (unsigned)(word >> (CODE_BITS * k)) & 0xffff;
 
-            fine &= code == 0 ||
-                    (j <= dim && decode(code) >= -GBOSE__GAUGE_MOST && decode(code) <= GBOSE__GAUGE_MOST);
+            fine &= code == 0 || (j <= dim && code >> GAP_PLACE <= GAP_MOST + 1 &&
+                                  decode(code) >= -GBOSE__GAUGE_MOST && decode(code) <= GBOSE__GAUGE_MOST);
         }
     }
     return fine && !from.bad;
@@ -300,13 +336,25 @@ static int64_t nearest(int64_t count, int64_t sum, int64_t squares, double devia
     return base + floor_of(mean + deviations * sqrt(variance > 0 ? variance : 0) + 0.5);
 }
 
+/* The gap is the mean of those said, and one bit more: of the binary exponent of a normal number the mean is a bit below
+ * that of its standard deviation, and it is rounded down here and there. A mean of one and a quarter or less is
+ * what features without any have; some rounds that said nothing of it are counted, so that it does not come by chance. */
+#define GAP_ROUNDS 3
+
+static int64_t gap_of(const struct gbose__unit *unit)
+{
+    int64_t rounds = unit->gaps + GAP_ROUNDS;
+
+    return 4 * unit->gap_sum > 5 * rounds ? unit->gap_sum / rounds + 1 : 0;
+}
+
 /* Find the exponent; 1 if it is another one now. */
 static int find_exponent(struct gbose__unit *unit, double deviations)
 {
     int64_t before = unit->exponent;
 
     if (unit->ranges > 0)
-        unit->exponent = nearest(unit->ranges, unit->range_sum, unit->range_squares, deviations);
+        unit->exponent = nearest(unit->ranges, unit->range_sum, unit->range_squares, deviations) - unit->gap;
     else if (unit->sizes > 0)
         unit->exponent = nearest(unit->sizes, unit->size_sum, 0, 0);
     return unit->exponent != before;
@@ -328,6 +376,11 @@ static inline int hear(struct gbose__unit *unit, unsigned code, double deviation
         unit->ranges++;
         unit->range_sum += exponent;
         unit->range_squares += exponent * exponent;
+        if (code >> GAP_PLACE) {
+            unit->gaps++;
+            unit->gap_sum += (code >> GAP_PLACE) - 1;
+            unit->gap = gap_of(unit);
+        }
     } else {
         unit->sizes++;
         unit->size_sum += exponent;
@@ -359,6 +412,9 @@ void gbose__gauge_merge(struct gbose__gauge *into, const struct gbose__gauge *fr
         unit->ranges += theirs->ranges - old->ranges;
         unit->range_sum += theirs->range_sum - old->range_sum;
         unit->range_squares += theirs->range_squares - old->range_squares;
+        unit->gaps += theirs->gaps - old->gaps;
+        unit->gap_sum += theirs->gap_sum - old->gap_sum;
+        unit->gap = gap_of(unit);
         unit->sizes += theirs->sizes - old->sizes;
         unit->size_sum += theirs->size_sum - old->size_sum;
         find_exponent(unit, deviations_of(into, j));
@@ -395,14 +451,15 @@ void gbose__gauge_refresh(gbose *g)
 
 /* ---- bytes ---- */
 
-enum { RANGES, RANGE_SUM, RANGE_SQUARES, SIZES, SIZE_SUM, UNIT_WORDS };
+enum { RANGES, RANGE_SUM, RANGE_SQUARES, GAPS, GAP_SUM, SIZES, SIZE_SUM, UNIT_WORDS };
 
 void gbose__gauge_write(const struct gbose__gauge *gauge, struct gbose__writer *w)
 {
     for (size_t j = 0; j <= gauge->dim; j++) {
         const struct gbose__unit *unit = &gauge->unit[j];
-        const uint64_t words[UNIT_WORDS] = {(uint64_t)unit->ranges, (uint64_t)unit->range_sum,
-                                            (uint64_t)unit->range_squares, (uint64_t)unit->sizes,
+        const uint64_t words[UNIT_WORDS] = {(uint64_t)unit->ranges,        (uint64_t)unit->range_sum,
+                                            (uint64_t)unit->range_squares, (uint64_t)unit->gaps,
+                                            (uint64_t)unit->gap_sum,       (uint64_t)unit->sizes,
                                             (uint64_t)unit->size_sum};
 
         gbose__put_words(w, words, UNIT_WORDS);
@@ -426,12 +483,16 @@ void gbose__gauge_read(struct gbose__gauge *gauge, struct gbose__reader *r, uint
         unit->ranges = (int64_t)words[RANGES];
         unit->range_sum = (int64_t)words[RANGE_SUM];
         unit->range_squares = (int64_t)words[RANGE_SQUARES];
+        unit->gaps = (int64_t)words[GAPS];
+        unit->gap_sum = (int64_t)words[GAP_SUM];
         unit->sizes = (int64_t)words[SIZES];
         unit->size_sum = (int64_t)words[SIZE_SUM];
         r->bad |= words[RANGES] > learned || words[SIZES] > learned - words[RANGES];
         r->bad = r->bad || !is_sum(unit->range_sum, unit->ranges) || !is_sum(unit->size_sum, unit->sizes) ||
-                 unit->range_squares < 0 ||
+                 unit->range_squares < 0 || unit->gaps < 0 || unit->gaps > unit->ranges ||
+                 unit->gap_sum < 0 || unit->gap_sum > GAP_MOST * unit->gaps ||
                  unit->range_squares > GBOSE__GAUGE_MOST * GBOSE__GAUGE_MOST * unit->ranges;
+        unit->gap = r->bad ? 0 : gap_of(unit);
         if (!r->bad)
             find_exponent(unit, deviations_of(gauge, j));
     }

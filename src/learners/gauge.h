@@ -7,9 +7,12 @@
  *                 learned, of the binary exponent of its range (largest less smallest over the arms on offer),
  *                 and one standard deviation more. A round in which all arms have the same says nothing; while
  *                 there are no others, e_j is the mean exponent of its size.
+ *                 A feature that hardly changes from round to round beside its range over the arms, such as a
+ *                 temperature in kelvins in the block of one arm, counts by its changes: e_j is then less by the gap, so
+ *                 many bits as the change of its sum over the arms is usually smaller than the range
  *     all         2^e, how far two arms usually are apart when features are in units 2^e_j: the mean exponent
  *                 of the root of the mean square distance. The few rounds that are met when units rest on one or two
- *                 rounds are left out
+ *                 rounds are left out, and a range counts by the gap less
  *
  * and the unit is 2^(e_j + e). So two arms are at distance 1 or so, and lambda, the prior of a regression, has
  * a meaning that depends neither on units nor on how many features there are. Exponents are whole numbers,
@@ -33,9 +36,12 @@
 /* What rounds have said of a feature, or of the distance of arms. */
 struct gbose__unit {
     int64_t ranges, range_sum,
-        range_squares;       /* rounds that had a range, sums of its exponent and the square */
+        range_squares; /* rounds that had a range, sums of its exponent and the square */
+    int64_t gaps,
+        gap_sum; /* of those that said by how many bits, 6 at most, the change was smaller than the range */
     int64_t sizes, size_sum; /* of rounds in which all arms had the same, other than zero */
-    int64_t exponent;        /* what is made of it; 0 when nothing was said */
+    int64_t exponent,
+        gap; /* what is made of it; 0 when nothing was said. The gap is in the exponent already */
 };
 
 struct gbose__gauge {
@@ -45,6 +51,7 @@ struct gbose__gauge {
     int *shift;               /* dim: scratch */
     double *up, *down;        /* rows: the units, and one over them; 1 for a feature that has none */
     size_t unknown;           /* features that have none */
+    size_t gaps;              /* features that have a gap */
     double *coef;             /* a row for each regression: mu in the caller's units */
 };
 
@@ -61,10 +68,11 @@ void gbose__gauge_grow(struct gbose__gauge *to, const struct gbose__gauge *from)
 void gbose__gauge_lower(const struct gbose__gauge *gauge, struct gbose__input *in);
 
 /* Write what this round says, gbose__gauge_words() words, from the columns of the contexts (in->least and so
- * on) and their scatter; and may such words be believed? */
+ * on) and their scatter; and may such words be believed? `totals`, NULL if the round is to say nothing of changes, is
+ * the sum of all contexts on offer in `rounds` others, a row. */
 size_t gbose__gauge_words(size_t dim);
 void gbose__gauge_say(const struct gbose__gauge *gauge, const struct gbose__input *in, double scatter,
-                      struct gbose__writer *to);
+                      const double *totals, double rounds, struct gbose__writer *to);
 int gbose__gauge_are_sane(struct gbose__reader from, size_t dim);
 
 /* Write a row of n numbers in the caller's units; `up` is in->up. Read one, which is padded, in the learner's,

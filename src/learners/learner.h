@@ -184,7 +184,9 @@ struct gbose {
     size_t n_fits;
     void *own;
     struct gbose__gauge *gauge; /* of the features (gauge.h); NULL: those of the caller */
-    double *state;              /* n_state numbers; NULL when there is none */
+    const double *
+        totals; /* a row in `state`: the sum of all contexts on offer in the rounds learned; NULL: not kept */
+    double *state; /* n_state numbers; NULL when there is none */
     size_t n_state;
     size_t max_terms, max_terms_per_arm; /* of a ticket: 1 and 0 unless init says otherwise */
     size_t note_words;                   /* behind the terms of every ticket: 0 unless init says otherwise */

@@ -50,6 +50,12 @@ static size_t units_words(const gbose *g)
 
 /* ---- writing ---- */
 
+/* Does a round say how much features have changed? To save time, after the first ones only one in eight. */
+static int says_changes(const gbose *g)
+{
+    return g->learned > 0 && (g->learned < 256 || g->learned % 8 == 0);
+}
+
 size_t gbose__ticket_words(const gbose *g, size_t terms)
 {
     return HEADER_WORDS + terms * (TERM_WORDS + g->dim) + g->note_words + units_words(g) + 1;
@@ -97,7 +103,7 @@ int gbose__ticket_write(const gbose *g, struct gbose_scratch *scratch, uint32_t 
         scatter = gbose__kernels->columns(in->least, in->most, in->mean, in->context, in->n, in->stride);
     g->kind->explain(g, in, narrowed, arm, to);
     if (g->gauge)
-        gbose__gauge_say(g->gauge, in, scatter, w);
+        gbose__gauge_say(g->gauge, in, scatter, says_changes(g) ? g->totals : NULL, (double)g->learned, w);
     header[TERMS] = to->n_terms;
     gbose__put_words(&again, header, HEADER_WORDS);
     gbose__put_u64(w, gbose__checksum(w->at, w->size));

@@ -75,8 +75,9 @@ struct own {
     struct gbose__note_shape note;
     struct gbose__baseline baseline; /* where they are in g->state */
     struct gbose__diagnosis diagnosis;
-    double *
-        mean_common; /* in g->state: a row, the mean of what the arms have in common; NULL: contexts are as they are */
+    /* In g->state: rows, the mean of what the arms have in common, and the sum of all contexts on offer, which the gauge
+     * needs; NULL: contexts are as they are. */
+    double *mean_common, *totals;
     /* Rows for learn to work in: the context played, one more, the mean context on offer and the common part. */
     double *played, *scratch, *offer, *common;
     uint64_t *where; /* likewise: where the common part is */
@@ -103,6 +104,12 @@ static struct state *state_of(const gbose *g)
     return (struct state *)g->state;
 }
 
+/* How many numbers of a state are those two rows. */
+static size_t count_means(const gbose *g)
+{
+    return ((const struct own *)g->own)->note.has_offer ? 2 * gbose__pad(g->dim) : 0;
+}
+
 /* Where mean_common, baseline and diagnosis are in a state of g's shape. */
 static double *mean_common_of(const gbose *g, double *state)
 {
@@ -113,7 +120,7 @@ static void view(const gbose *g, double *state, const struct gbose__tuning *tuni
                  struct gbose__baseline *baseline, struct gbose__diagnosis *diagnosis)
 {
     int flexible = ((const struct own *)g->own)->note.has_offer;
-    double *at = state + gbose__pad(STATE_NUMBERS) + (flexible ? gbose__pad(g->dim) : 0);
+    double *at = state + gbose__pad(STATE_NUMBERS) + count_means(g);
 
     gbose__baseline_view(baseline, tuning, g->dim, g->round_features, flexible, at);
     *diagnosis = (struct gbose__diagnosis){tuning, g->dim,
@@ -185,6 +192,7 @@ static void begin(gbose *g, const struct gbose__tuning *tuning)
     own->tuning = tuning;
     view(g, g->state, tuning, &own->baseline, &own->diagnosis);
     own->mean_common = mean_common_of(g, g->state);
+    g->totals = own->totals = own->mean_common ? own->mean_common + gbose__pad(g->dim) : NULL;
     gbose__baseline_init(&own->baseline);
     state_of(g)->contest.full_chooses = own->may_choose;
     state_of(g)->origin.relative = own->mean_common != NULL;
@@ -212,10 +220,10 @@ static int init(gbose *g, gbose_error *err)
     if (!rc && !own->certified) /* its bound is proved for a norm of mu in the caller's units */
         rc = gbose__learner_gauge(g);
     if (!rc)
-        rc = gbose__learner_state(g,
-                                  gbose__pad(STATE_NUMBERS) + (own->note.has_offer ? gbose__pad(g->dim) : 0) +
-                                      gbose__baseline_size(g->dim, g->round_features, own->note.has_offer) +
-                                      gbose__diagnosis_size(g->dim));
+        rc =
+            gbose__learner_state(g, gbose__pad(STATE_NUMBERS) + count_means(g) +
+                                        gbose__baseline_size(g->dim, g->round_features, own->note.has_offer) +
+                                        gbose__diagnosis_size(g->dim));
     if (rc)
         return rc;
     own->played = gbose__alloc(5 * g->fit[ORTHOGONAL].stride, sizeof(double));
@@ -684,6 +692,8 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
         try_origin(g, &term, w);
         gbose__kernels->approach(own->mean_common, 1 / (state->rounds + 1), own->common, g->fit[FULL].stride);
     }
+    if (own->totals)
+        gbose__kernels->axpy(own->totals, note.arms, own->offer, g->fit[FULL].stride);
     if (own->has_full)
         learn_full(g, full, w, term.response);
     if (own->may_choose && note.spread > own->tuning->contest_absurd * reward_range(&state->rewards))
@@ -729,6 +739,8 @@ static void merge(gbose *into, const double *from, const double *common, double 
     size_t before = (size_t)(own->diagnosis.at - into->state);
 
     gbose__diagnosis_merge(&own->diagnosis, from + before, common ? common + before : NULL, remains);
+    for (size_t j = 0, at = own->totals ? (size_t)(own->totals - into->state) : 0; j < into->dim && at; j++)
+        own->totals[j] += from[at + j] - (common ? common[at + j] : 0);
     if (theirs->rounds > state->rounds) {
         state->by_ticket = theirs->by_ticket;
         state->by_present = theirs->by_present;
@@ -750,8 +762,9 @@ static void grow(const gbose *g, double *state, const gbose *from, const double 
     view(g, state, own->tuning, &baseline, &diagnosis);
     view(from, (double *)from_state, own->tuning, &old_baseline, &old_diagnosis);
     memcpy(state, from_state, STATE_NUMBERS * sizeof *state);
-    if (own->mean_common)
-        memcpy(mean_common_of(g, state), mean_common_of(from, (double *)from_state),
+    for (size_t i = 0; i < 2 && own->mean_common; i++)
+        memcpy(mean_common_of(g, state) + i * gbose__pad(g->dim),
+               mean_common_of(from, (double *)from_state) + i * gbose__pad(from->dim),
                from->dim * sizeof *state);
     gbose__baseline_grow(&baseline, &old_baseline);
     gbose__diagnosis_grow(&diagnosis, &old_diagnosis);
@@ -764,8 +777,8 @@ static void rescale(const gbose *g, double *state, size_t j, double factor)
     struct gbose__diagnosis diagnosis;
 
     view(g, state, own->tuning, &baseline, &diagnosis);
-    if (own->mean_common)
-        mean_common_of(g, state)[j] *= factor;
+    for (size_t i = 0; i < 2 && own->mean_common; i++)
+        mean_common_of(g, state)[i * gbose__pad(g->dim) + j] *= factor;
     gbose__baseline_rescale(&baseline, j, factor);
     gbose__diagnosis_rescale(&diagnosis, j, factor);
 }
