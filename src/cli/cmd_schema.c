@@ -113,7 +113,8 @@ static int print_findings(struct checking *c)
         return EXIT_BROKEN;
     }
     if (c->wrong)
-        printf("  %-12s%llu rounds do not fit the schema\n", "wrong", (unsigned long long)c->wrong);
+        printf("  %-12s%llu round%s not fit the schema\n", "wrong", (unsigned long long)c->wrong,
+               c->wrong == 1 ? " does" : "s do");
     else if (remarks + more == 0 && c->profile.rounds)
         printf("  %-12snothing to remark\n", "fine");
     return c->wrong ? EXIT_BROKEN : EXIT_FINE;
@@ -200,7 +201,7 @@ static int fit_log(struct logs *logs)
 static int run_words(char **word, int n, struct arg *args)
 {
     static const char *const verbs[] = {"check", "columns", "fit"};
-    struct logs logs = {0};
+    struct logs logs = {.command = "schema", .set.features_only = 1};
     gbose_schema *schema = NULL;
     int rc, verb = 0;
 
@@ -215,10 +216,12 @@ static int run_words(char **word, int n, struct arg *args)
         return usage_error("schema", "'schema %s' needs a file; see gbose help schema", word[0]);
     if (n > (verb == 0 ? 3 : 2))
         return usage_error("schema", "unexpected '%s'; see gbose help schema", word[verb == 0 ? 3 : 2]);
-    rc = logs_options(&logs, "schema", args);
+    rc = logs_format(&logs, args);
+    logs.skip_bad = args_named(args, "skip-bad")->given;
+    logs.set.id = args_named(args, "id")->n ? args_named(args, "id")->value[0] : NULL;
+    logs.set.arm = args_named(args, "arm")->n ? args_named(args, "arm")->value[0] : NULL;
     logs.path = word + (verb == 2 ? 1 : 2);
     logs.n = n - (verb == 2 ? 1 : 2);
-    logs.set.features_only = 1;
     if (!rc && verb == 2)
         rc = fit_log(&logs);
     else if (!rc)
@@ -234,7 +237,9 @@ static int run_words(char **word, int n, struct arg *args)
 
 static int run(int argc, char **argv)
 {
-    struct arg args[] = {LOG_ARGS, {.name = NULL}};
+    struct arg args[] = {{.name = "", .most = MANY},      {.name = "format", .most = 1},
+                         {.name = "id", .most = 1},       {.name = "arm", .most = 1},
+                         {.name = "skip-bad", .most = 0}, {.name = NULL}};
     int rc = args_parse(argc, argv, args);
 
     if (!rc)
@@ -260,7 +265,10 @@ const struct command cmd_schema = {
     "Open\n"
     "Bandit Dataset, or a .csv file whose columns are called action.price, user.device and so on, a row for "
     "each arm;\n"
-    "plain or packed by gzip. Lines need not be decisions: features are all that is looked at.\n\n" LOG_HELP
+    "plain or packed by gzip. Lines need not be decisions: features are all that is looked at.\n\n"
+    "  --format F      json (ours), dsjson, csv, obd; found out if it is not given\n"
+    "  --skip-bad      go on behind lines that are broken, and count them\n"
+    "  --id, --arm     the columns of a CSV that tell decisions, and name the arm played (id, arm)\n"
     "\nExamples:\n"
     "  gbose schema fit clicks.jsonl >news.schema\n"
     "  gbose schema check news.schema clicks.jsonl\n",

@@ -102,10 +102,21 @@ int logs_schema(gbose_schema **out, const char *command, const char *path)
     return usage_error(command, "%s: %s", path, zero ? "there is a zero byte; a schema is a text" : err.text);
 }
 
+int logs_format(struct logs *logs, struct arg *args)
+{
+    const char *format = value_of(args, "format");
+    int known = format ? gbose__log_format_named(format) : GBOSE__LOG_AUTO;
+
+    if (known < 0)
+        return usage_error(logs->command, "--format must be json, dsjson, csv or obd; got '%s'", format);
+    logs->set.format = (enum gbose__log_format)known;
+    return EXIT_FINE;
+}
+
 int logs_options(struct logs *logs, const char *command, struct arg *args)
 {
     const struct arg *paths = args_named(args, "");
-    const char *format = value_of(args, "format"), *schema = value_of(args, "schema");
+    const char *schema = value_of(args, "schema");
     int rc;
 
     logs->command = command;
@@ -115,13 +126,8 @@ int logs_options(struct logs *logs, const char *command, struct arg *args)
     logs->set.any_schema = args_named(args, "any-schema")->given;
     if (!logs->n)
         return usage_error(command, "no log is given; see gbose help %s", command);
-    if (format) {
-        int known = gbose__log_format_named(format);
-
-        if (known < 0)
-            return usage_error(command, "--format must be json, dsjson, csv or obd; got '%s'", format);
-        logs->set.format = (enum gbose__log_format)known;
-    }
+    if (logs_format(logs, args))
+        return EXIT_USAGE;
     logs->set.arms = value_of(args, "arms");
     logs->set.arm = value_of(args, "arm");
     logs->set.reward = value_of(args, "reward");

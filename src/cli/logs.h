@@ -58,7 +58,8 @@ struct logs {
     char schema_seen[17]; /* and the hash of the schema that contexts were made by; "" before the first */
 };
 
-/* From parsed options. EXIT_FINE, or said why. logs_clear() in any case. */
+/* --format alone; and all options of a log, LOG_ARGS. EXIT_FINE, or said why. logs_clear() in any case. */
+int logs_format(struct logs *logs, struct arg *args);
 int logs_options(struct logs *logs, const char *command, struct arg *args);
 void logs_clear(struct logs *logs);
 

@@ -73,6 +73,7 @@ code=0
 grep -q "bad.jsonl, line 3: user.tenure must be a number; got 'long'" said || fail "$(cat said)"
 grep -q "bad.jsonl, line 5: 'actions' must be a list, not a number" said || fail "$(cat said)"
 grep -q "2 rounds do not fit" said || fail "$(cat said)"
+expect_error 2 "unknown option '--schema'" "$gbose" schema fit nothing.jsonl --schema one.schema
 
 printf 'action.price number\narm = pric\n' >wrong.schema
 expect_error 2 "wrong.schema: line 2: unknown feature 'pric'; did you mean 'price'?" "$gbose" schema check wrong.schema
