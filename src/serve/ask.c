@@ -1,6 +1,7 @@
 /* From a request to contexts: with a schema (user, round, arms), or from rows of numbers. */
 #include "serve/service.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,9 +89,14 @@ static int read_row(double *to, size_t n, int may_be_short, const struct gbose__
         while (n > d->value[list].count)
             to[--n] = 0;
     if (d->value[list].kind == GBOSE__LIST && d->value[list].count == n) {
-        while (i < n && d->value[at].kind == GBOSE__NUMBER && !gbose__document_number(d, at, &to[i]) &&
-               to[i] >= -GBOSE_MAX_INPUT && to[i] <= GBOSE_MAX_INPUT)
-            i++, at++;
+        for (; i < n; i++, at++) {
+            double x = d->value[at].number; /* NaN, if it takes longer to find out */
+
+            if (d->value[at].kind != GBOSE__NUMBER || (isnan(x) && gbose__document_number(d, at, &x)) ||
+                !(fabs(x) <= GBOSE_MAX_INPUT))
+                break;
+            to[i] = x;
+        }
         if (i == n)
             return 0;
     }
