@@ -2,7 +2,7 @@
  * time, with a status that is not "our fault", and a sentence if it is a refusal.
  *
  * An input is a request: "METHOD PATH?QUERY", the value of the Authorization header on a line of its own,
- * and the body behind it. HTTP itself is libmicrohttpd's: this file stands in for the seam over it (http.h). */
+ * and the body behind it. HTTP itself is fuzz_http.c's: this file stands in for the seam over it (http.h). */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

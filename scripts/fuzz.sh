@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run every fuzzer for a share of HOURS (a number such as 0.5), two at a time, on what it has found before in
 # build/fuzz/corpus. Ends with 1 if one of them found something: the input is in build/fuzz/crash-NAME-...
-# Usage: scripts/fuzz.sh HOURS [NAME...]     names: state ticket spec schema plan journal log request route
+# Usage: scripts/fuzz.sh HOURS [NAME...]     names: state ticket spec schema plan journal log request http route
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

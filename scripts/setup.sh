@@ -79,7 +79,6 @@ need pkg-config command -v pkg-config
 need librandom123-dev header Random123/philox.h
 need libjansson-dev header jansson.h
 need zlib1g-dev header zlib.h
-need libmicrohttpd-dev header microhttpd.h
 need libsqlite3-dev header sqlite3.h
 need libsodium-dev header sodium.h
 need libpq-dev header postgresql/libpq-fe.h
@@ -139,6 +138,7 @@ if for_any test full; then
 fi
 if for_any bench; then
     need wrk command -v wrk
+    need libmicrohttpd-dev header microhttpd.h
     need postgresql sh -c 'ls /usr/lib/postgresql/*/bin/initdb'
     need libopenblas-dev library openblas
     need libblis-dev library blis

@@ -1,33 +1,38 @@
-/* Requests and their answers, as libmicrohttpd brings and takes them. */
+/* A request and its answer: their memory, waiting, and what is sent in front of an answer. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "serve/http_inner.h"
 #include "serve/percent.h"
 
-#define PIECE 65536     /* bytes of an answer that comes piece by piece */
 #define KEEP_BODY 65536 /* bytes of a buffer that is kept for the next request */
-#define MOST_HELD 128   /* connections of a loop that wait without being suspended */
+#define MOST_SPARE 1024
+#define PIECE 65536 /* bytes of an answer that comes piece by piece */
 
-enum { READING, PARKED, READY, ANSWERED };
+/* ---- memory ---- */
 
-/* ---- memory of a request ---- */
-
-static struct gbose__exchange *exchange_new(struct gbose__loop *loop)
+struct gbose__exchange *gbose__exchange_new(struct gbose__link *link)
 {
+    struct gbose__loop *loop = link->loop;
     struct gbose__exchange *x = loop->spare;
 
     if (x) {
         loop->spare = x->next;
         loop->n_spare--;
         x->next = NULL;
-        return x;
+    } else {
+        x = calloc(1, sizeof *x);
     }
-    x = calloc(1, sizeof *x);
-    if (x)
+    if (x) {
         x->loop = loop;
+        x->link = link;
+        x->service = loop->http->options.service;
+        x->own = loop->own;
+    }
     return x;
 }
 
@@ -36,94 +41,191 @@ void gbose__exchange_free(struct gbose__exchange *x)
     gbose__arena_clear(&x->arena);
     gbose__text_clear(&x->out);
     gbose__text_clear(&x->received);
+    gbose__text_clear(&x->head);
     free(x);
 }
 
-/* Keep it for the next request, unless it has grown large. */
-static void exchange_end(struct gbose__exchange *x)
+void gbose__exchange_end(struct gbose__exchange *x)
 {
     struct gbose__loop *loop = x->loop;
-    struct gbose__exchange clean = {.loop = loop, .arena = x->arena, .out = x->out, .received = x->received};
 
     if (x->more_done)
         x->more_done(x->more_context);
-    if (loop->n_spare >= 1024 || x->out.capacity > KEEP_BODY || x->received.capacity > KEEP_BODY) {
+    if (loop->n_spare >= MOST_SPARE || x->out.capacity > KEEP_BODY || x->received.capacity > KEEP_BODY ||
+        x->head.capacity > 2 * PIECE) {
         gbose__exchange_free(x);
         return;
     }
-    gbose__arena_reset(&clean.arena);
-    gbose__text_reset(&clean.out);
-    gbose__text_reset(&clean.received);
-    clean.next = loop->spare;
-    *x = clean;
+    gbose__arena_reset(&x->arena);
+    gbose__text_reset(&x->out);
+    gbose__text_reset(&x->received);
+    gbose__text_reset(&x->head);
+    x->status = x->n_headers = x->phase = x->keeps = x->bare = x->last = 0;
+    x->request.query = NULL;
+    x->request.n_headers = x->request.is_1_0 = 0;
+    x->type = NULL;
+    x->fixed = x->body = NULL;
+    x->fixed_size = x->body_size = x->head_size = x->searched = x->sent = 0;
+    x->more = NULL;
+    x->more_done = NULL;
+    x->more_context = x->work = NULL;
+    x->finish = NULL;
+    x->chunks = (struct gbose__chunks){0};
+    x->next = loop->spare;
     loop->spare = x;
     loop->n_spare++;
 }
 
-/* ---- answering ---- */
+/* ---- answers ---- */
 
-static ssize_t more(void *context, uint64_t position, char *to, size_t most)
+static const char *reason(int status)
 {
-    struct gbose__exchange *x = context;
-    ssize_t n = x->more(x, to, most);
+    static const struct {
+        int status;
+        const char *reason;
+    } all[] = {{200, "OK"},
+               {201, "Created"},
+               {202, "Accepted"},
+               {204, "No Content"},
+               {400, "Bad Request"},
+               {401, "Unauthorized"},
+               {403, "Forbidden"},
+               {404, "Not Found"},
+               {405, "Method Not Allowed"},
+               {409, "Conflict"},
+               {413, "Content Too Large"},
+               {417, "Expectation Failed"},
+               {431, "Request Header Fields Too Large"},
+               {500, "Internal Server Error"},
+               {501, "Not Implemented"},
+               {503, "Service Unavailable"},
+               {505, "HTTP Version Not Supported"},
+               {507, "Insufficient Storage"}};
 
-    x->loop->moved = 1;
-    (void)position;
-    return n == -1 ? MHD_CONTENT_READER_END_OF_STREAM : n < 0 ? MHD_CONTENT_READER_END_WITH_ERROR : n;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].status == status)
+            return all[i].reason;
+    return status < 400 ? "OK" : "Error";
 }
 
-static enum MHD_Result send_answer(struct gbose__exchange *x)
+/* "Date: Mon, 16 Nov 2026 19:30:00 GMT", in English in every locale; once a second. */
+static const char *date(struct gbose__loop *loop)
 {
-    struct MHD_Response *response;
-    enum MHD_Result rc;
-    int no_memory = x->out.bad;
+    static const char days[] = "SunMonTueWedThuFriSat", months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    time_t now = time(NULL);
+    struct tm t;
 
-    if (no_memory) {
+    if (now != loop->date_of && gmtime_r(&now, &t)) {
+        loop->date_of = now;
+        snprintf(loop->date, sizeof loop->date, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
+                 days + 3 * t.tm_wday, t.tm_mday, months + 3 * t.tm_mon, (1900 + t.tm_year) % 10000,
+                 t.tm_hour, t.tm_min, t.tm_sec);
+    }
+    return loop->date;
+}
+
+static void header(struct gbose__text *head, const char *name, const char *value)
+{
+    gbose__text_add(head, name);
+    gbose__text_bytes(head, ": ", 2);
+    gbose__text_add(head, value);
+    gbose__text_bytes(head, "\r\n", 2);
+}
+
+void gbose__exchange_answer(struct gbose__exchange *x)
+{
+    struct gbose__text *head = &x->head;
+
+    x->phase = GBOSE__SENDING;
+    x->sent = 0;
+    x->keeps = x->keeps && !atomic_load(&x->loop->http->stopping) && !(x->more && x->request.is_1_0);
+    if (x->out.bad) {
         gbose__text_clear(&x->out);
         x->status = 500;
     }
-    if (x->more)
-        response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE, more, x, NULL);
-    else if (x->fixed)
-        response = MHD_create_response_from_buffer(x->fixed_size, (void *)x->fixed, MHD_RESPMEM_PERSISTENT);
-    else /* the exchange outlives the response: it ends when the request is completed */
-        response = MHD_create_response_from_buffer(x->out.size, x->out.at, MHD_RESPMEM_PERSISTENT);
-    if (!response)
-        return MHD_NO;
-    if (x->status != 204)
-        MHD_add_response_header(response, "Content-Type", x->type ? x->type : "application/json");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    gbose__text_reset(head);
+    gbose__text_add(head, "HTTP/1.1 ");
+    gbose__text_integer(head, (uint64_t)x->status);
+    gbose__text_bytes(head, " ", 1);
+    gbose__text_add(head, reason(x->status));
+    gbose__text_bytes(head, "\r\n", 2);
+    header(head, "Date", date(x->loop));
+    if (x->status != 204) {
+        header(head, "Content-Type", x->type ? x->type : "application/json");
+        if (!x->more) {
+            gbose__text_add(head, "Content-Length: ");
+            gbose__text_integer(head, x->fixed ? x->fixed_size : x->out.size);
+            gbose__text_bytes(head, "\r\n", 2);
+        } else if (!x->request.is_1_0) {
+            header(head, "Transfer-Encoding", "chunked");
+        }
+    }
+    header(head, "X-Content-Type-Options", "nosniff");
     for (int i = 0; i < x->n_headers; i++)
-        MHD_add_response_header(response, x->header[i][0], x->header[i][1]);
-    if (atomic_load(&x->loop->http->stopping))
-        MHD_add_response_header(response, "Connection", "close");
-    x->phase = ANSWERED;
-    rc = MHD_queue_response(x->connection, (unsigned)x->status, response);
-    MHD_destroy_response(response);
-    return rc;
+        header(head, x->header[i][0], x->header[i][1]);
+    if (!x->keeps)
+        header(head, "Connection", "close");
+    else if (x->request.is_1_0)
+        header(head, "Connection", "keep-alive");
+    gbose__text_bytes(head, "\r\n", 2);
+    if (x->bare) { /* the head is all */
+        gbose__text_reset(&x->out);
+        x->fixed_size = 0;
+        x->last = 1;
+    }
+    if (head->bad) /* not even that: the connection is closed */
+        x->keeps = 0;
 }
 
-/* To suspend a connection and to resume it costs the library two changes to its epoll, a read in vain and
- * an event in vain: for a decision more than everything else that HTTP does. A connection whose handler
- * does not answer is merely asked again whenever the library runs, which is cheap as long as not too many
- * are held like this. Unlike one that is suspended it may end meanwhile: see `orphan`. */
+int gbose__exchange_more(struct gbose__exchange *x)
+{
+    struct gbose__text *piece = &x->head;
+    size_t front =
+        x->request.is_1_0 ? 0 : 10; /* the size of a chunk: eight digits, and the end of the line */
+    char size[11];
+    ssize_t n;
+
+    gbose__text_reset(piece);
+    x->sent = 0;
+    if (piece->capacity < PIECE + 32) {
+        char *more = realloc(piece->at, PIECE + 32);
+
+        if (!more)
+            return -1;
+        piece->at = more;
+        piece->capacity = PIECE + 32;
+    }
+    n = x->more(x, piece->at + front, PIECE);
+    if (n < -1 || n == 0)
+        return -1;
+    x->last = n == -1;
+    if (x->request.is_1_0) {
+        piece->size = x->last ? 0 : (size_t)n;
+        return 0;
+    }
+    if (x->last) {
+        gbose__text_bytes(piece, "0\r\n\r\n", 5);
+        return 0;
+    }
+    snprintf(size, sizeof size, "%08x\r\n", (unsigned)n);
+    memcpy(piece->at, size, front);
+    memcpy(piece->at + front + n, "\r\n", 2);
+    piece->size = front + (size_t)n + 2;
+    return 0;
+}
+
+/* ---- waiting ---- */
+
 void gbose__http_park(struct gbose__exchange *x)
 {
-    struct gbose__loop *loop = x->loop;
-
-    x->phase = PARKED;
-    loop->parked++;
-    x->held = x->orphan || loop->held < MOST_HELD;
-    if (x->held)
-        loop->held++;
-    else
-        MHD_suspend_connection(x->connection);
+    x->phase = GBOSE__PARKED;
+    x->loop->parked++;
 }
 
 void gbose__http_answer_all(struct gbose__exchange *list)
 {
     while (list) {
-        struct gbose__exchange *first = list, **rest = &list, *mine = NULL;
+        struct gbose__exchange *first = list, **rest = &list, *mine = NULL, **last = &mine;
         struct gbose__loop *loop = first->loop;
         uint64_t one = 1;
 
@@ -132,20 +234,15 @@ void gbose__http_answer_all(struct gbose__exchange *list)
 
             if (x->loop == loop) {
                 *rest = x->next;
-                x->next = mine;
-                mine = x;
+                *last = x;
+                last = &x->next;
             } else {
                 rest = &x->next;
             }
         }
         pthread_mutex_lock(&loop->lock);
-        while (mine) {
-            struct gbose__exchange *x = mine;
-
-            mine = x->next;
-            x->next = loop->done;
-            loop->done = x;
-        }
+        *last = loop->done;
+        loop->done = mine;
         pthread_mutex_unlock(&loop->lock);
         while (write(loop->wake, &one, sizeof one) < 0 && errno == EINTR)
             ;
@@ -156,40 +253,6 @@ void gbose__http_answer(struct gbose__exchange *x)
 {
     x->next = NULL;
     gbose__http_answer_all(x);
-}
-
-const char *gbose__http_query(struct gbose__exchange *x, const char *name)
-{
-    const char *value = NULL;
-    char *copy;
-    size_t size;
-
-    if (MHD_lookup_connection_value_n(x->connection, MHD_GET_ARGUMENT_KIND, name, strlen(name), &value,
-                                      &size) != MHD_YES)
-        return NULL;
-    if (!value)
-        return "";
-    copy = gbose__arena_take(&x->arena, strlen(value) + 1);
-    if (!copy)
-        return NULL;
-    strcpy(copy, value);
-    return gbose__percent_decode(copy) ? NULL : copy;
-}
-
-const char *gbose__http_header(struct gbose__exchange *x, const char *name)
-{
-    return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
-}
-
-/* What was waited for has come. Returns 1 if there is something else to wait for. */
-static int go_on(struct gbose__exchange *x)
-{
-    void (*finish)(struct gbose__exchange *) = x->finish;
-
-    x->finish = NULL;
-    if (finish)
-        finish(x);
-    return x->phase == PARKED;
 }
 
 void gbose__exchange_take_answers(struct gbose__loop *loop)
@@ -205,109 +268,49 @@ void gbose__exchange_take_answers(struct gbose__loop *loop)
     pthread_mutex_unlock(&loop->lock);
     while (list) {
         struct gbose__exchange *x = list;
+        void (*finish)(struct gbose__exchange *) = x->finish;
 
         list = x->next;
         x->next = NULL;
-        x->phase = READY;
+        x->finish = NULL;
+        x->phase = GBOSE__READING;
         loop->parked--;
-        loop->moved = 1;
-        if (x->held)
-            loop->held--;
-        else
-            MHD_resume_connection(x->connection);
-        if (x->orphan && !go_on(x))
-            exchange_end(x);
+        if (finish)
+            finish(x);
+        if (x->phase == GBOSE__PARKED)
+            continue; /* there is something else to wait for */
+        if (!x->link) {
+            gbose__exchange_end(x);
+        } else {
+            gbose__exchange_answer(x);
+            gbose__link_go(x->link);
+        }
     }
 }
 
-/* ---- requests ---- */
+/* ---- what was asked ---- */
 
-static struct gbose__link *link_of(struct gbose__exchange *x)
+const char *gbose__http_query(struct gbose__exchange *x, const char *name)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    size_t size = strlen(name);
 
-    return info ? info->socket_context : NULL;
+    for (const char *at = x->request.query; at; at = strchr(at, '&') ? strchr(at, '&') + 1 : NULL)
+        if (!strncmp(at, name, size) && (at[size] == '=' || at[size] == '&' || !at[size])) {
+            const char *from = at + size + (at[size] == '=');
+            size_t n = strcspn(from, "&");
+            char *copy = gbose__arena_take(&x->arena, n + 1);
+
+            if (!copy)
+                return NULL;
+            for (size_t i = 0; i < n; i++)
+                copy[i] = from[i] == '+' ? ' ' : from[i];
+            copy[n] = 0;
+            return gbose__percent_decode(copy) ? NULL : copy;
+        }
+    return NULL;
 }
 
-static enum MHD_Result refuse(struct gbose__exchange *x, int status, const char *code, const char *message)
+const char *gbose__http_header(struct gbose__exchange *x, const char *name)
 {
-    gbose__http_refuse(x, status, code, message);
-    return send_answer(x);
-}
-
-enum MHD_Result gbose__exchange_request(void *context, struct MHD_Connection *connection, const char *url,
-                                        const char *method, const char *version, const char *upload,
-                                        size_t *upload_size, void **state)
-{
-    struct gbose__loop *loop = context;
-    struct gbose__exchange *x = *state;
-    struct gbose__link *link;
-
-    (void)version;
-    if (x && x->phase == PARKED)
-        return MHD_YES;
-    loop->moved = 1;
-    if (!x) { /* the headers have arrived */
-        const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
-
-        *state = x = exchange_new(loop);
-        if (!x)
-            return MHD_NO;
-        x->connection = connection;
-        x->service = loop->http->options.service;
-        x->own = loop->own;
-        x->method = method;
-        x->path = url;
-        x->phase = READING;
-        if (length && strtoull(length, NULL, 10) > loop->http->options.max_body)
-            return refuse(x, 413, "too_long", "the body is longer than this server accepts");
-        return MHD_YES;
-    }
-    if (x->phase == READING && *upload_size) {
-        if (x->received.size + *upload_size > loop->http->options.max_body)
-            x->status = 413; /* said when all of it has been thrown away */
-        else
-            gbose__text_bytes(&x->received, upload, *upload_size);
-        *upload_size = 0;
-        return x->received.bad ? MHD_NO : MHD_YES;
-    }
-    if (x->phase == READING) {
-        link = link_of(x);
-        if (link)
-            link->busy = 1;
-        if (x->status == 413)
-            return refuse(x, 413, "too_long", "the body is longer than this server accepts");
-        x->body = x->received.at ? x->received.at : "";
-        x->body_size = x->received.size;
-        loop->http->options.handle(x);
-        return x->phase == PARKED ? MHD_YES : send_answer(x);
-    }
-    return x->phase != READY || go_on(x) ? MHD_YES : send_answer(x);
-}
-
-void gbose__exchange_completed(void *context, struct MHD_Connection *connection, void **state,
-                               enum MHD_RequestTerminationCode how)
-{
-    struct gbose__loop *loop = context;
-    struct gbose__exchange *x = *state;
-    struct gbose__link *link;
-
-    (void)connection;
-    (void)how;
-    if (!x)
-        return;
-    link = link_of(x);
-    if (link) {
-        link->busy = 0;
-        link->since = gbose__http_clock();
-    }
-    *state = NULL;
-    loop->moved = 1;
-    if (x->phase == PARKED) { /* the client has gone; the exchange is still needed by whoever answers it */
-        x->orphan = 1;
-        x->connection = NULL;
-    } else {
-        exchange_end(x);
-    }
+    return gbose__request_header(&x->request, name);
 }

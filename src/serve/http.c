@@ -1,4 +1,5 @@
-/* The loops of the HTTP server: listening, connections, threads. */
+/* The loops of the HTTP server: listening, threads, and who is cut off. */
+#define _GNU_SOURCE /* accept4(), SO_REUSEPORT */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -16,15 +17,11 @@
 #include "core/error.h"
 #include "serve/http_inner.h"
 
-#ifndef SO_REUSEPORT
-#define SO_REUSEPORT 15 /* hidden by strict POSIX headers; Linux's number */
-#endif
-
 #define BACKLOG 1024
-#define CONNECTION_MEMORY 12288 /* bytes for headers and buffers of a connection */
-/* Milliseconds. As long as connections are held, the library always has something to do. Nearly always it is
- * just these; what else it may be is looked at after this pause. */
-#define HELD_PAUSE 2
+#define MOST_EVENTS 256
+#define MOST_ACCEPTED 64 /* in one turn */
+#define LOOK_EVERY 500   /* milliseconds between two looks at who is slow */
+#define TAKING 4         /* times as long as for sending a request: to take a part of the answer */
 
 int64_t gbose__http_clock(void)
 {
@@ -34,48 +31,103 @@ int64_t gbose__http_clock(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void on_connection(void *context, struct MHD_Connection *connection, void **state,
-                          enum MHD_ConnectionNotificationCode what)
-{
-    struct gbose__loop *loop = context;
-    struct gbose__link *link = *state;
-
-    loop->moved = 1;
-    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        const union MHD_ConnectionInfo *info =
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-        int one = 1;
-
-        link = calloc(1, sizeof *link);
-        if (!link || !info) {
-            free(link);
-            return;
-        }
-        setsockopt(info->connect_fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        *link =
-            (struct gbose__link){&loop->links, loop->links.after, info->connect_fd, gbose__http_clock(), 0};
-        link->after->before = link;
-        loop->links.after = link;
-        *state = link;
-        atomic_fetch_add(&loop->connections, 1);
-    } else if (link) {
-        link->before->after = link->after;
-        link->after->before = link->before;
-        free(link);
-        *state = NULL;
-        atomic_fetch_sub(&loop->connections, 1);
-    }
-}
-
-/* Cut off connections on which no whole request has arrived for too long; and, when stopping, all that are
- * idle. */
+/* Cut off connections on which no whole request has arrived for too long, and those that do not take their
+ * answer; and, when stopping, all that are idle. */
 static void cut_off(struct gbose__loop *loop, int64_t now, int idle)
 {
     int64_t limit = (int64_t)loop->http->options.slow_seconds * 1000;
 
-    for (struct gbose__link *link = loop->links.after; link != &loop->links; link = link->after)
-        if (!link->busy && (idle || now - link->since > limit))
-            shutdown(link->socket, SHUT_RDWR);
+    for (struct gbose__link *link = loop->links.after, *after; link != &loop->links; link = after) {
+        int phase = link->x ? link->x->phase : GBOSE__READING;
+
+        after = link->after;
+        if (phase == GBOSE__READING ? idle || now - link->since > limit
+                                    : phase == GBOSE__SENDING && now - link->since > TAKING * limit)
+            gbose__link_close(link);
+    }
+}
+
+/* Listen for new connections, or do not. */
+static void listen_for_more(struct gbose__loop *loop, int wanted)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &loop->socket};
+
+    if (loop->socket < 0 || loop->deaf == !wanted ||
+        epoll_ctl(loop->epoll, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, loop->socket, &event))
+        return;
+    loop->deaf = !wanted;
+}
+
+static uint64_t most_connections(const struct gbose__loop *loop)
+{
+    const struct gbose__http_options *o = &loop->http->options;
+
+    return 1 + (o->connections - 1) / (unsigned)o->threads;
+}
+
+/* Those that find no room wait in the system's queue. */
+static void accept_some(struct gbose__loop *loop)
+{
+    for (int i = 0; i < MOST_ACCEPTED; i++) {
+        int s;
+
+        if (atomic_load(&loop->connections) >= most_connections(loop)) {
+            listen_for_more(loop, 0);
+            return;
+        }
+        s = accept4(loop->socket, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (s >= 0) {
+            gbose__link_new(loop, s);
+        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            listen_for_more(loop, 0); /* until the next look */
+            return;
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            return;
+        }
+    }
+}
+
+static void on_event(struct gbose__link *link, uint32_t events)
+{
+    if (link->dead)
+        return;
+    if (events & (EPOLLERR | EPOLLHUP)) {
+        gbose__link_close(link);
+        return;
+    }
+    link->over |= (events & EPOLLRDHUP) != 0;
+    link->readable |= (events & (EPOLLIN | EPOLLRDHUP)) != 0;
+    gbose__link_go(link);
+}
+
+/* Those that had more to do than there was time for. */
+static void go_on(struct gbose__loop *loop)
+{
+    struct gbose__link *list = loop->again;
+
+    loop->again = NULL;
+    while (list) {
+        struct gbose__link *link = list;
+
+        list = link->next;
+        link->listed = 0;
+        if (link->dead) {
+            link->next = loop->dead;
+            loop->dead = link;
+        } else {
+            gbose__link_go(link);
+        }
+    }
+}
+
+static void free_dead(struct gbose__loop *loop)
+{
+    while (loop->dead) {
+        struct gbose__link *link = loop->dead;
+
+        loop->dead = link->next;
+        free(link);
+    }
 }
 
 static void *run(void *context)
@@ -83,40 +135,35 @@ static void *run(void *context)
     struct gbose__loop *loop = context;
     struct gbose__http *http = loop->http;
     int64_t looked = 0;
-    int quiet = 0;
 
     prctl(PR_SET_NAME, "gbose-http"); /* for top -H */
     for (;;) {
-        struct epoll_event events[2];
-        MHD_UNSIGNED_LONG_LONG wait;
-        int timeout = 500, n;
+        struct epoll_event events[MOST_EVENTS];
+        int n = epoll_wait(loop->epoll, events, MOST_EVENTS, loop->again ? 0 : LOOK_EVERY);
         int64_t now;
 
-        if (MHD_get_timeout(loop->daemon, &wait) == MHD_YES && wait < 500)
-            timeout = (int)wait;
-        if (!timeout && loop->held && !loop->moved)
-            timeout = HELD_PAUSE;
-        loop->moved = 0;
-        n = epoll_wait(loop->epoll, events, 2, timeout);
-        for (int i = 0; i < n; i++)
-            if (events[i].data.fd == loop->wake)
+        for (int i = 0; i < n; i++) {
+            if (events[i].data.ptr == &loop->socket)
+                accept_some(loop);
+            else if (events[i].data.ptr == &loop->wake)
                 gbose__exchange_take_answers(loop);
-        MHD_run(loop->daemon);
+            else
+                on_event(events[i].data.ptr, events[i].events);
+        }
+        go_on(loop);
+        free_dead(loop);
         now = gbose__http_clock();
-        if (now - looked > 500) {
+        if (now - looked >= LOOK_EVERY) {
             cut_off(loop, now, 0);
             looked = now;
         }
+        if (loop->deaf && atomic_load(&loop->connections) < most_connections(loop))
+            listen_for_more(loop, 1);
         if (!atomic_load(&http->stopping))
             continue;
-        if (!quiet) {
-            MHD_socket s = MHD_quiesce_daemon(loop->daemon);
-
-            if (s != MHD_INVALID_SOCKET)
-                close(s);
-            loop->socket = -1;
-            quiet = 1;
-        }
+        if (loop->socket >= 0)
+            close(loop->socket);
+        loop->socket = -1;
         cut_off(loop, now, 1);
         if (!loop->parked && (!atomic_load(&loop->connections) || now > http->stop_until))
             return NULL;
@@ -160,23 +207,15 @@ static int port_of(int s)
                                           : ((struct sockaddr_in *)&at)->sin_port);
 }
 
-/* Percent signs are left to whoever knows what is between slashes: a name may have one. */
-static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text)
-{
-    (void)context;
-    (void)connection;
-    return strlen(text);
-}
-
 static int loop_start(struct gbose__http *http, struct gbose__loop *loop, gbose_error *err)
 {
     const struct gbose__http_options *o = &http->options;
-    const union MHD_DaemonInfo *info;
-    struct epoll_event event = {.events = EPOLLIN};
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &loop->wake};
 
     loop->http = http;
     loop->links.before = loop->links.after = &loop->links;
     loop->socket = loop->epoll = loop->wake = -1;
+    loop->deaf = 1;
     pthread_mutex_init(&loop->lock, NULL);
     loop->socket = listen_on(o->listen, http->port);
     if (loop->socket < 0)
@@ -184,24 +223,11 @@ static int loop_start(struct gbose__http *http, struct gbose__loop *loop, gbose_
                            strerror(errno));
     if (!http->port)
         http->port = port_of(loop->socket);
-    loop->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, gbose__exchange_request, loop,
-        MHD_OPTION_LISTEN_SOCKET, loop->socket, MHD_OPTION_CONNECTION_LIMIT,
-        1 + (o->connections - 1) / (unsigned)o->threads, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_MEMORY, MHD_OPTION_NOTIFY_COMPLETED, gbose__exchange_completed, loop,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, loop, MHD_OPTION_CONNECTION_TIMEOUT, 4 * o->slow_seconds,
-        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
-    if (!loop->daemon)
-        return gbose__fail(err, GBOSE_ENOMEM, "cannot start the HTTP library");
-    info = MHD_get_daemon_info(loop->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (!info || loop->epoll < 0 || loop->wake < 0)
+    if (loop->epoll < 0 || loop->wake < 0 || epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &event))
         return gbose__fail(err, GBOSE_ENOMEM, "cannot start the HTTP loop: %s", strerror(errno));
-    event.data.fd = info->epoll_fd;
-    epoll_ctl(loop->epoll, EPOLL_CTL_ADD, info->epoll_fd, &event);
-    event.data.fd = loop->wake;
-    epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &event);
+    listen_for_more(loop, 1);
     if (o->loop_begin(o->service, &loop->own))
         return gbose__fail(err, GBOSE_ENOMEM, "cannot start the HTTP loop: out of memory");
     if (pthread_create(&loop->thread, NULL, run, loop))
@@ -214,9 +240,11 @@ static void loop_stop(struct gbose__loop *loop)
 {
     if (loop->started)
         pthread_join(loop->thread, NULL);
-    if (loop->daemon)
-        MHD_stop_daemon(loop->daemon); /* closes the socket, unless it was quiesced */
-    else if (loop->socket >= 0)
+    while (loop->links.after && loop->links.after != &loop->links)
+        gbose__link_close(loop->links.after);
+    go_on(loop);
+    free_dead(loop);
+    if (loop->socket >= 0)
         close(loop->socket);
     while (loop->spare) {
         struct gbose__exchange *x = loop->spare;

@@ -1,13 +1,15 @@
-/* HTTP: the seam over libmicrohttpd. Nothing else in the tree knows which library speaks HTTP.
+/* HTTP/1.1: requests in, answers out. Nothing else in the tree knows sockets.
  *
  * A server has one loop per thread: a listening socket of its own (SO_REUSEPORT), an epoll of its own, and
  * connections that never leave it. A request that has arrived whole is handed to `handle` on the loop's
  * thread. The handler either fills in the answer, or parks the exchange and has it answered later, from
- * any thread, by gbose__http_answer(): the loop is woken and goes on with the connection itself, since
- * resuming from another thread was seen to freeze the library.
+ * any thread, by gbose__http_answer(): the loop is woken and goes on with the connection itself.
  *
  * Clients that are slow to send are cut off: a connection on which no whole request arrives for a while is
- * closed. */
+ * closed; and so is one that does not take its answer.
+ *
+ * libmicrohttpd did this before. A request that waits for the disk had to be suspended and resumed, or asked again and
+ * again, and each connection's memory was cleared for each request: docs/service.md has the measurement. */
 #ifndef GBOSE_SERVE_HTTP_H
 #define GBOSE_SERVE_HTTP_H
 
@@ -17,10 +19,12 @@
 
 #include "gbose.h"
 #include "serve/arena.h"
+#include "serve/request.h"
 #include "serve/text.h"
 
 struct gbose__http;
 struct gbose__loop;
+struct gbose__link;
 
 /* A request and its answer. */
 struct gbose__exchange {
@@ -48,13 +52,21 @@ struct gbose__exchange {
         struct gbose__exchange *x); /* of a parked exchange: called on the loop's thread before it is sent */
     void *work;                     /* free for the handler */
     struct gbose__exchange *next;   /* free for the owner while it is parked */
+    /* Of the seam: */
     struct gbose__loop *loop;
-    struct MHD_Connection *connection;
-    struct gbose__text received;
-    int phase;
-    int held;   /* it waits without being suspended */
-    int orphan; /* its client has gone while it waited: what was begun is finished, and nothing is sent */
-    int64_t since;
+    struct gbose__link *
+        link; /* NULL: its client has gone while it waited; what was begun is finished, and nothing is sent */
+    int phase; /* see http_inner.h */
+    struct gbose__request request;
+    struct gbose__text received; /* the request as it comes */
+    size_t head_size;            /* 0: not whole yet */
+    size_t searched;             /* bytes in which its end was looked for */
+    struct gbose__chunks chunks;
+    struct gbose__text head; /* of the answer, or a piece of one that comes by pieces */
+    size_t sent;             /* bytes of head and answer */
+    int keeps;               /* the connection stays open */
+    int bare;                /* only the head of the answer was asked for */
+    int last;                /* the last piece has been put together */
 };
 
 struct gbose__http_options {

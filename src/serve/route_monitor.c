@@ -241,10 +241,11 @@ void gbose__route_diagnosis(struct gbose__exchange *x, const struct gbose__route
         gbose__answer_error(x, 503, "no_memory", "", "out of memory");
     } else if (rc) {
         x->status = 200;
-        gbose__text_format(&x->out,
-                           "{\"says\": [\"Only gbose-auto finds out what moves the reward; this bandit learns "
-                           "with %.*s.\"]}\n",
-                           (int)strcspn(gbose_spec(model->g), ":"), gbose_spec(model->g));
+        gbose__text_format(
+            &x->out,
+            "{\"says\": [\"Only gbose-auto finds out what moves the reward; this bandit learns "
+            "with %.*s.\"]}\n",
+            (int)strcspn(gbose_spec(model->g), ":"), gbose_spec(model->g));
     }
     gbose__model_release(model);
     if (rc)

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import random
+import re
 import socket
 import struct
 import subprocess
@@ -27,6 +28,91 @@ def connect(server):
 
 def request(path, body, method="POST"):
     return f"{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def answers(connection):
+    """All answers until the other side closes: pairs of a status and a body, by http.client."""
+    connection.settimeout(20)
+    data = b""
+    while piece := connection.recv(65536):
+        data += piece
+    found = []
+    while data:
+        head, _, data = data.partition(b"\r\n\r\n")
+        size = re.search(rb"Content-Length: (\d+)", head)
+        size = int(size[1]) if size and b" 100 " not in head else 0
+        found.append((int(head.split()[1]), data[:size]))
+        data = data[size:]
+    return found
+
+
+DECIDE = b"POST /v1/bandits/news/decide HTTP/1.1\r\nHost: x\r\n"
+BODY = b'{"contexts": [[1, 2, 3], [4, 5, 6]]}'
+
+
+def test_http_in_all_its_forms(server, api):
+    """Requests one behind the other in one piece, bodies in chunks, one byte at a time, by old clients, by clients that ask first
+    and by those that have closed their side."""
+    make(api)
+    length = b"Content-Length: %d\r\n" % len(BODY)
+    chunked = b"Transfer-Encoding: chunked\r\n\r\n" + b"".join(b"%x;a=b\r\n%s\r\n" % (len(c), c) for c in (BODY[:7], BODY[7:])) + b"0\r\nX: y\r\n\r\n"
+    ten = (DECIDE + length + b"\r\n" + BODY) * 10
+    for text, expected in (
+        (ten, [200] * 10),
+        (DECIDE + chunked + ten + DECIDE + chunked, [200] * 12),
+        (b"\r\n" + DECIDE.replace(b"1.1", b"1.0") + length + b"Connection: keep-alive\r\n\r\n" + BODY + ten, [200] * 11),
+        (DECIDE.replace(b"1.1", b"1.0") + length + b"\r\n" + BODY + ten, [200]),
+        (DECIDE + b"Connection: close\r\n" + length + b"\r\n" + BODY + ten, [200]),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 100, [200] * 100),
+    ):
+        for at_once in (True, False):
+            connection = connect(server)
+            if at_once:
+                connection.sendall(text)
+            for i in range(0, 0 if at_once else len(text), 97):
+                connection.sendall(text[i : i + 97])
+            connection.shutdown(socket.SHUT_WR)  # it still wants its answers
+            assert [status for status, _ in answers(connection)] == expected
+            connection.close()
+    connection = connect(server)
+    connection.sendall(DECIDE + b"Expect: 100-continue\r\n" + length + b"\r\n")
+    assert connection.recv(1000).startswith(b"HTTP/1.1 100 ")
+    connection.sendall(BODY)
+    connection.shutdown(socket.SHUT_WR)
+    assert [status for status, _ in answers(connection)] == [200]
+    connection = connect(server)
+    connection.sendall(b"HEAD /v1/bandits/news HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    said = connection.makefile("rb").read()
+    assert said.startswith(b"HTTP/1.1 200 OK\r\n") and said.endswith(b"\r\n\r\n") and b"Content-Length: 0" not in said
+
+
+@pytest.mark.parametrize(
+    "text, status",
+    [
+        (DECIDE + b"Content-Length: 36\r\nContent-Length: 36\r\n\r\n" + BODY, 400),
+        (DECIDE + b"Content-Length: 36\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (DECIDE + b"Transfer-Encoding: chunked\r\n\r\n5\nhello", 400),
+        (DECIDE + b"Transfer-Encoding: identity\r\n\r\n", 501),
+        (DECIDE + b"Content-Length: 99999999\r\n\r\n", 413),
+        (DECIDE + b"Transfer-Encoding: chunked\r\n\r\n" + (b"8000\r\n" + b"x" * 0x8000 + b"\r\n") * 400, 413),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),
+        (b"GET / HTTP/3.0\r\nHost: x\r\n\r\n", 505),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),  # somebody who speaks TLS
+        (b"GET /" + b"x" * 20000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 431),
+        (b"GET / HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 100 + b"\r\n", 431),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n", 417),
+    ],
+    ids=lambda value: value if isinstance(value, int) else "",
+)
+def test_what_is_no_request_is_refused_and_the_connection_closed(server, api, text, status):
+    connection = connect(server)
+    try:
+        connection.sendall(text + b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")  # is not taken for a request
+    except OSError:
+        pass  # it was cut off meanwhile
+    (got,) = answers(connection)
+    assert got[0] == status and json.loads(got[1])["error"]["message"]
+    assert api.get("/healthz")
 
 
 def test_clients_that_leave_before_the_answer(server, api):
