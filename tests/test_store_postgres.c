@@ -413,7 +413,8 @@ static void old_days_are_dropped_as_a_whole(void **state)
     }
     assert_int_equal(sql("SELECT count(*) FROM pg_inherits WHERE inhparent = 'gbose.event'::regclass"), 3);
     for (uint32_t of = a; of <= b; of++) {
-        change = (struct gbose__change){.kind = GBOSE__ADD_SNAPSHOT, .of.snapshot = {of, 1, 2, "two", 3, 0, 0}};
+        change =
+            (struct gbose__change){.kind = GBOSE__ADD_SNAPSHOT, .of.snapshot = {of, 1, 2, "two", 3, 0, 0}};
         store_ok(p, p->store->apply(p->store, &change, 1, &p->err));
         change = (struct gbose__change){.kind = GBOSE__RETAIN,
                                         .of.erase = {.bandit = of, .before = 2 * a_day, .most = 0}};

@@ -190,7 +190,8 @@ static void audit_figure(FILE *to, const struct gbose__judgement *j)
         most = fmax(most, 1.1 * fabs(j->arm[a].score));
     fprintf(
         to,
-        "set xlabel \"arm\"\nset ylabel \"played less expected,\\nin standard errors\"\nunset key\nset border "
+        "set xlabel \"arm\"\nset ylabel \"played less expected,\\nin standard errors\"\nunset key\nset "
+        "border "
         "2\n"
         "set xrange [-0.6:%zu.6]\nset yrange [%g:%g]\nset style fill solid 0.8 noborder\nset boxwidth 0.7\n",
         j->n_arms - 1, -most, most);

@@ -23,6 +23,16 @@ int64_t gbose__monotonic(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+void gbose__wake_init(pthread_cond_t *wake)
+{
+    pthread_condattr_t clock;
+
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(wake, &clock);
+    pthread_condattr_destroy(&clock);
+}
+
 /* ---- errors ---- */
 
 static void write_error(struct gbose__exchange *x, int status, const char *code, const char *at,

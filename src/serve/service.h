@@ -265,6 +265,8 @@ void gbose__desk_free(struct gbose__desk *desk);
 
 int64_t gbose__now(void);       /* milliseconds since 1970 */
 int64_t gbose__monotonic(void); /* microseconds */
+/* A condition on which one waits by the clock of gbose__monotonic(). */
+void gbose__wake_init(pthread_cond_t *wake);
 
 /* ---- model.c ---- */
 

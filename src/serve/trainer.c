@@ -286,7 +286,7 @@ static void *run(void *context)
 
         pthread_mutex_lock(&t->lock);
         if (!t->work && !more && !t->stopping) {
-            clock_gettime(CLOCK_REALTIME, &until);
+            clock_gettime(CLOCK_MONOTONIC, &until);
             until.tv_nsec += NAP * 1000000;
             until.tv_sec += until.tv_nsec / 1000000000;
             until.tv_nsec %= 1000000000;
@@ -322,7 +322,7 @@ int gbose__trainer_start(struct gbose__service *service, gbose_error *err)
     int rc = service->store->view(service->store, &t->view, err);
 
     pthread_mutex_init(&t->lock, NULL);
-    pthread_cond_init(&t->wake, NULL);
+    gbose__wake_init(&t->wake);
     if (rc)
         return rc;
     t->desk = gbose__desk_new(service);

@@ -368,7 +368,7 @@ static void wait_for(struct gbose__writer_thread *w, int64_t microseconds)
 {
     struct timespec until;
 
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until); /* the time of day may be set back */
     until.tv_sec += microseconds / 1000000;
     until.tv_nsec += microseconds % 1000000 * 1000;
     until.tv_sec += until.tv_nsec / 1000000000;
@@ -497,7 +497,7 @@ int gbose__writer_start(struct gbose__service *service)
     struct gbose__writer_thread *w = &service->writer;
 
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->wake, NULL);
+    gbose__wake_init(&w->wake);
     w->last = &w->first;
     if (pthread_create(&w->thread, NULL, run, service))
         return -1;
