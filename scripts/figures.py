@@ -15,8 +15,9 @@ from html import escape
 AUTO, BLUE, GREEN, PINK, ORANGE, SKY, GREY = "auto", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#808080"
 STYLE = """
 .paper{fill:#fff} text{fill:#1a1a1a} .soft{fill:#5c5c5c} .grid{stroke:#ddd} .axis{stroke:#808080} .ink{stroke:#1a1a1a}
+text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}
 .auto.fill{fill:#B00020} .auto.stroke{stroke:#B00020}
-@media (prefers-color-scheme:dark){.paper{fill:#16181c} text{fill:#e8e8e8} .soft{fill:#a6a6a6} .grid{stroke:#3a3d44}
+@media (prefers-color-scheme:dark){.paper{fill:#16181c} text{fill:#e8e8e8;stroke:#16181c} .soft{fill:#a6a6a6} .grid{stroke:#3a3d44}
 .ink{stroke:#e8e8e8} .auto.fill{fill:#ff6b81} .auto.stroke{stroke:#ff6b81}
 [stroke="#0072B2"]{stroke:#3391d0} [fill="#0072B2"]{fill:#3391d0}}
 """
@@ -146,8 +147,8 @@ def auto(table, out):
             (gbose / best,) * 3 + (BLUE, True, f"gbose: {gbose:g}"),
             (low / best, median / best, high / best, AUTO, False, f"gbose-auto: {median:g} [{low:g}, {high:g}]")]))
     rows_on_a_scale("Regret of gbose-auto in %d worlds" % len(rows),
-                    [("gbose-auto, quartiles", AUTO, False), ("gbose, its width chosen afterwards", BLUE, True)], rows,
-                    "multiple of the best learner of the paper, tuned afterwards", [(1, "as good as the best")]).write(out)
+                    [("gbose-auto, quartiles", AUTO, False), ("gbose, width chosen in hindsight", BLUE, True)], rows,
+                    "regret as a multiple of the paper's best learner, tuned in hindsight", [(1, "as good as the best")]).write(out)
 
 
 # ---- regret against the number of rounds ----
@@ -182,7 +183,7 @@ def growth(curves, out):
     p.line(left, top, left, bottom, look="axis")
     p.text((left + right) / 2, bottom + 44, "rounds T", "middle")
     p.text(12, 48, "cumulative regret: median, quartiles", size=13, look="soft")
-    for text, factor, power, dash in (("as sqrt(T)", 0.12, 0.5, "6 4"), ("as T", 0.003, 1, "2 4")):
+    for text, factor, power, dash in (("like sqrt(T)", 0.12, 0.5, "6 4"), ("like T", 0.003, 1, "2 4")):
         p.line(x(1000), y(factor * 1000 ** power), x(100000), y(factor * 100000 ** power), look="axis", width=1.5, dash=dash)
         p.text(x(35000), y(factor * 35000 ** power) + 20, text, size=13, look="soft")
     for (world, value), points in worlds.items():
@@ -205,7 +206,7 @@ def read(results, name):
 
 
 def rounds(results, out):
-    colours = {"gbose": AUTO, "OpenBLAS forced": BLUE, "OpenBLAS": SKY, "BLIS": GREEN, "numpy expert": ORANGE,
+    colours = {"gbose": BLUE, "OpenBLAS forced": GREY, "OpenBLAS": SKY, "BLIS": GREEN, "numpy expert": ORANGE,
                "numpy research": PINK}
     cases = {}
     for row in read(results, "rounds.csv"):
@@ -215,9 +216,9 @@ def rounds(results, out):
             cases.setdefault(case, []).append(
                 (us, us, us, colours[row["contender"]], row["contender"] != "gbose", f"{row['contender']}: {us:g} us"))
     for cells in cases.values():
-        cells.sort(key=lambda cell: cell[3] == AUTO)  # gbose is drawn over the others
+        cells.sort(key=lambda cell: cell[3] == BLUE)  # gbose is drawn over the others
     rows_on_a_scale("Time of a round: decide and learn", [(n, c, n != "gbose") for n, c in colours.items()], list(cases.items()),
-                    "microseconds of CPU: the less, the better", []).write(out)
+                    "microseconds of CPU (lower is better)", []).write(out)
 
 
 def round_flops(n, d):
@@ -242,7 +243,7 @@ def roofline(results, out):
             whole.append((work / size, 1e-3 * work / float(row["microseconds"]), f"{row['arms']} arms, d = {row['dim']}"))
     p = Picture(612, "How close to the machine's limits")
     p.text(12, 26, "How close to the machine's limits", bold=True, size=16)
-    bottom = p.legend(56, [("y = R x", BLUE, False), ("rank-one step", GREEN, False), ("whole rounds", AUTO, False)]) + 424
+    bottom = p.legend(56, [("y = R x", ORANGE, False), ("rank-one step", GREEN, False), ("whole rounds", BLUE, False)]) + 424
     x, y = Log(0.1, 100, 56, WIDTH - 16), Log(0.3, 2 * peak, bottom, 100)
     for scale, horizontal in ((x, False), (y, True)):
         for value, text in scale.ticks():
@@ -251,15 +252,15 @@ def roofline(results, out):
             p.text(*((50, at + 5, text, "end") if horizontal else (at, bottom + 20, text, "middle")))
     p.line(56, bottom, WIDTH - 16, bottom, look="axis")
     p.line(56, 100, 56, bottom, look="axis")
-    p.text(WIDTH / 2, bottom + 44, "flops for each byte of memory", "middle")
+    p.text(WIDTH / 2, bottom + 44, "flops per byte of memory", "middle")
     p.text(12, 92, "Gflop/s", size=13, look="soft")
-    p.text(12, bottom + 72, "Above the roof: what the caches hold, and rounds that leave out work of the textbook,",
+    p.text(12, bottom + 72, "Points above the roof: data in the caches, and rounds that skip work which the textbook",
            size=13, look="soft")
-    p.text(12, bottom + 90, "which is counted all the same.", size=13, look="soft")
+    p.text(12, bottom + 90, "does and which is counted here all the same.", size=13, look="soft")
     p.path([(x(0.1), y(0.1 * bandwidth)), (x(peak / bandwidth), y(peak)), (x(100), y(peak))], "ink", title="what the machine can do")
     p.text(x(100), y(peak) - 8, f"peak {peak:.0f} Gflop/s", "end", 13)
     p.text(x(0.1) + 6, y(peak) - 8, f"memory {bandwidth:.0f} Gbyte/s", "start", 13)
-    for name, colour, side in (("apply", BLUE, -1), ("update", GREEN, 1)):
+    for name, colour, side in (("apply", ORANGE, -1), ("update", GREEN, 1)):
         points = kernels[name]
         for flops, rate, text in points:
             p.dot(x(flops), y(rate), colour, 4, title=text)
@@ -271,7 +272,7 @@ def roofline(results, out):
         while any(abs(at - other) < 16 for other in heights):
             at += 1
         heights.append(at)
-        p.dot(x(flops), y(rate), AUTO, 6, title=text)
+        p.dot(x(flops), y(rate), BLUE, 6, title=text)
         right = x(flops) + 12 + 7 * len(text) < WIDTH - 16
         p.text(x(flops) + (12 if right else -12), at, text, "start" if right else "end", 13)
     p.write(out)

@@ -231,15 +231,15 @@ static void table_md_says_it_all(void **state)
     assert_non_null(strstr(text, "# Final regret after 10000 rounds\n"));
     assert_non_null(
         strstr(text, "over 3 repetitions, with the gamma that was best on these same repetitions"));
-    assert_non_null(strstr(text,
-                           "### `paper:arms=2,dim=10,shift=cos-best`\n\n"
-                           "| learner | gamma | median [quartiles] | fresh | difference to gbose | reward | "
-                           "lone | printed |\n"
-                           "|---|---:|---:|---:|---:|---:|---:|---:|\n"
-                           "| gbose | 0.25 | **20.3 [20.2, 20.5]** | 22.0 [22.0, 22.0] | - | 992.7 | 0.285 | "
-                           "25.4 |\n"
-                           "| lin-ts:intercept=0 | 0.1 | 110.3 [110.2, 110.5] | 127.0 [126.5, 127.5] | "
-                           "+105.0 [92.3, 117.7] | 957.7 | 0.285 | 114.1 |\n"));
+    assert_non_null(
+        strstr(text, "### `paper:arms=2,dim=10,shift=cos-best`\n\n"
+                     "| learner | gamma | median [quartiles] | fresh | difference from gbose | reward | "
+                     "lone | printed |\n"
+                     "|---|---:|---:|---:|---:|---:|---:|---:|\n"
+                     "| gbose | 0.25 | **20.3 [20.2, 20.5]** | 22.0 [22.0, 22.0] | - | 992.7 | 0.285 | "
+                     "25.4 |\n"
+                     "| lin-ts:intercept=0 | 0.1 | 110.3 [110.2, 110.5] | 127.0 [126.5, 127.5] | "
+                     "+105.0 [92.3, 117.7] | 957.7 | 0.285 | 114.1 |\n"));
     assert_non_null(strstr(text, "| lin-ts:intercept=0 | - | - | - | - | - | - | - |\n"));
     free(text);
     scratch_remove(dir);
@@ -326,13 +326,13 @@ static void the_terminals_limits_are_kept(void **state)
         for (char *at = text; *at; at++)
             assert_true(*at == '\n' || (*at >= ' ' && *at < 127));
         assert_non_null(strstr(text, "had the least"));
-        assert_non_null(strstr(text, "Less is better"));
+        assert_non_null(strstr(text, "Lower is better"));
         free(text);
         to = open_memstream(&text, &size);
         gbose__outputs_print(to, studies[i], &coloured);
         fclose(to);
         assert_non_null(strstr(text, "\033[1;32m"));
-        assert_null(strstr(text, "Less is better"));
+        assert_null(strstr(text, "Lower is better"));
         free(text);
         gbose__study_free(studies[i]);
     }

@@ -22,7 +22,7 @@ static int run(int argc, char **argv)
     int rc = args_parse(argc, argv, args);
 
     if (!rc && !args[0].n)
-        rc = usage_error(argv[0], "it needs the directories of the shards; see gbose help collect");
+        rc = usage_error(argv[0], "the directories of the shards are missing; see gbose help collect");
     if (!rc)
         rc = play_options(&play, argc, argv, args, NULL);
     if (!rc) {
@@ -43,14 +43,12 @@ static int run(int argc, char **argv)
 const struct command cmd_collect = {
     "collect", "put the shards of a study together",
     "Usage: gbose collect DIR... [--out DIR] [--threads N] [--quiet]\n\n"
-    "Takes the runs of shards that were played apart (--shard K/N, each with a DIR of its own), plays the "
-    "fresh\n"
-    "repetitions with the parameters that came out best, and writes tables, figures and report. Tables and "
-    "figures\n"
+    "Takes the runs of shards that were played separately (--shard K/N, each with its own DIR), plays the "
+    "fresh repetitions with the best parameters, and writes tables, figures and report. Tables and figures "
     "have the same bytes as if the study had been played in one piece.\n\n"
-    "  --out DIR     tables, figures and report; without it, or with -, a table on the terminal only\n"
-    "  --threads N   runs side by side (the number of cores)\n"
-    "  --quiet       no progress, and no table but on the terminal alone\n\n"
+    "  --out DIR     where tables, figures and report go; without it, or with -, only print the table\n"
+    "  --threads N   how many runs to play at once (the number of cores)\n"
+    "  --quiet       show no progress, and no table if it is also written to DIR\n\n"
     "Example:\n"
     "  gbose paper --shard 1/2 --out part1     (on one machine)\n"
     "  gbose paper --shard 2/2 --out part2     (on another)\n"

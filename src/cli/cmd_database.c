@@ -21,7 +21,7 @@ static int migrate(const char *command, const char *where, int make)
 
     if (!gbose__store_is_postgres(where))
         return usage_error(command,
-                           "this is for postgresql://USER@HOST/DATABASE, not '%s'; gbose serve makes and "
+                           "this takes postgresql://USER@HOST/DATABASE, not '%s'; gbose serve makes and "
                            "migrates a directory by itself",
                            where);
 #ifdef GBOSE_POSTGRES
@@ -33,7 +33,7 @@ static int migrate(const char *command, const char *where, int make)
     return broken(command, &err);
 #endif
     if (from == to)
-        printf("the store is there, of version %d: nothing to do\n", to);
+        printf("the store exists and has version %d: nothing to do\n", to);
     else if (!from)
         printf("made a store of version %d\n", to);
     else
@@ -177,18 +177,18 @@ static int run(int argc, char **argv)
 }
 
 const struct command cmd_database = {
-    "store", "make, migrate and check a store",
+    "store", "create, migrate and check a store",
     "Usage: gbose store init URL\n"
     "       gbose store migrate URL\n"
     "       gbose store check DATA\n"
     "\n"
     "URL is postgresql://USER@HOST:PORT/DATABASE, or any other that libpq takes; the store is the schema "
-    "gbose of that database. The\n"
+    "named gbose in that database. The\n"
     "password is best given by PGPASSFILE or PGPASSWORD. DATA is a URL or the directory of gbose serve "
     "--data.\n"
     "\n"
-    "  init     make the schema, unless it is there (gbose serve does that too)\n"
-    "  migrate  bring it to the version of this program: when all servers of an older version have been "
+    "  init     create the store, unless it exists (gbose serve does that too)\n"
+    "  migrate  bring it to the version of this program, once all servers of an older version have been "
     "stopped\n"
-    "  check    read everything, and hold it against its checksums. Servers may be running\n",
+    "  check    read everything and compare it with its checksums. Servers may be running\n",
     run};

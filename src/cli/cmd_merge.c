@@ -72,13 +72,14 @@ static int run(int argc, char **argv)
     return rc;
 }
 
-const struct command cmd_merge = {"merge", "put what several learners know into one",
-                                  "Usage: gbose merge STATE... --out STATE\n\n"
-                                  "States are those of gbose learn, gbose_save() or a bandit in Python, of "
-                                  "the same spec and number of features, that learned from\n"
-                                  "different decisions: regions or devices that share nothing. The result is "
-                                  "the learner that saw all of them. States that hold the\n"
-                                  "same evidence twice are refused.\n\n"
-                                  "  --out STATE     where it goes; it may be one of the states\n\nExample:\n"
-                                  "  gbose merge europe.state asia.state --out both.state\n",
-                                  run};
+const struct command cmd_merge = {
+    "merge", "put what several learners know into one",
+    "Usage: gbose merge STATE... --out STATE\n\n"
+    "States come from gbose learn, gbose_save() or a bandit in Python. They must have "
+    "the same spec and number of features, and have learned from\n"
+    "different decisions: regions or devices that share nothing. The result is "
+    "the learner that saw all of them. States that share\n"
+    "evidence, which would count twice, are refused.\n\n"
+    "  --out STATE     where the result goes; it may be one of the states\n\nExample:\n"
+    "  gbose merge europe.state asia.state --out both.state\n",
+    run};

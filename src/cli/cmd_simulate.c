@@ -79,7 +79,7 @@ static struct gbose__plan *make_plan(char *command, struct arg *args, int *rc)
 
     if (file->given) {
         if (worlds->n || learners->n || sweeps->n || rounds_arg->given || reps_arg->given || seed_arg->given)
-            *rc = usage_error(command, "--plan says all there is to play; leave out the other options");
+            *rc = usage_error(command, "--plan says everything that is played; leave out the other options");
         else if (!(plan = gbose__plan_json_load(file->value[0], &err)))
             *rc = usage_error(command, "%s", err.text);
         return plan;
@@ -167,30 +167,32 @@ static int run(int argc, char **argv)
 
 const struct command cmd_simulate = {
     "simulate", "a study of your own: learners in simulated worlds",
-    "Usage: gbose simulate --world SPEC... --learner SPEC... [--sweep OPTION=VALUE,VALUE,...]\n"
-    "                      [--rounds T] [--reps R] [--seed S] [--threads N] [--out DIR] [--shard K/N]\n"
+    "Usage: gbose simulate --world SPEC... --learner SPEC...\n"
+    "                      [--sweep OPTION=VALUE,VALUE,...] [--rounds T] [--reps R]\n"
+    "                      [--seed S] [--threads N] [--out DIR] [--shard K/N]\n"
     "                      [--quiet]\n"
-    "       gbose simulate --plan FILE [--threads N] [--out DIR] [--shard K/N] [--quiet]\n"
-    "       gbose simulate --world SPEC --learner SPEC --log FILE [--rounds T] [--seed S]\n\n"
-    "Plays every learner in every world. All learners meet the same rounds. With --sweep, a learner that has "
-    "the\n"
-    "option is tried with each value, and the best one (least median regret) is played again in as many "
-    "fresh\n"
-    "repetitions. A study in a directory that was stopped goes on when the same command is given again.\n\n"
+    "       gbose simulate --plan FILE [--threads N] [--out DIR] [--shard K/N]\n"
+    "                      [--quiet]\n"
+    "       gbose simulate --world SPEC --learner SPEC --log FILE [--rounds T]\n"
+    "                      [--seed S]\n\n"
+    "Plays every learner in every world. All learners meet the same rounds. With --sweep, each learner that "
+    "has the option is tried with each value, and its best value (lowest median regret) is played again in "
+    "as many fresh repetitions. If a study with --out DIR was stopped, give the same command again to "
+    "continue it.\n\n"
     "  --world       one or more worlds; gbose worlds lists them\n"
-    "  --learner     one or more learners; gbose learners lists them; the others are compared with the "
+    "  --learner     one or more learners; gbose learners lists them. The others are compared with the "
     "first\n"
     "  --sweep       an option and the values to try\n"
-    "  --rounds T    rounds of a repetition (10000)\n"
+    "  --rounds T    rounds in a repetition (10000)\n"
     "  --reps R      repetitions (10)\n"
-    "  --seed S      of worlds and learners (1)\n"
-    "  --plan FILE   instead of all that: the study.json of an earlier study, to play it again\n"
-    "  --threads N   runs side by side (the number of cores)\n"
-    "  --out DIR     tables, figures and report; without it, or with -, a table on the terminal only\n"
-    "  --shard K/N   play only part K of N, to be put together by gbose collect\n"
-    "  --quiet       no progress, and no table but on the terminal alone\n\n"
-    "  --log FILE    write what one learner does in one world as a log (gbose help evaluate); .gz packs "
-    "it\n\n"
+    "  --seed S      seed of worlds and learners (1)\n"
+    "  --plan FILE   instead of all the above: the study.json of an earlier study, to play it again\n"
+    "  --threads N   how many runs to play at once (the number of cores)\n"
+    "  --out DIR     where tables, figures and report go; without it, or with -, only print the table\n"
+    "  --shard K/N   play only part K of N; gbose collect puts the parts together\n"
+    "  --quiet       show no progress, and no table if it is also written to DIR\n"
+    "  --log FILE    write what one learner does in one world as a log (gbose help evaluate); .gz "
+    "compresses it\n\n"
     "Examples:\n"
     "  gbose simulate --world gallery:shift=jumps --learner gbose lin-ts\n"
     "  gbose simulate --world paper kim-paik --learner gbose bose semi-ts \\\n"

@@ -163,14 +163,15 @@ static int run_rebuild(int argc, char **argv)
     return r.differ ? EXIT_BROKEN : EXIT_FINE;
 }
 
-const struct command cmd_rebuild = {"rebuild", "learn a service's log again from nothing, and compare",
-                                    "Usage: gbose rebuild DATA\n"
-                                    "\n"
-                                    "Every model of the store in DATA is learned again from the log, without "
-                                    "any snapshot, and held against the one that\n"
-                                    "the service has: both must have the same bytes. Exit code 1 if they do "
-                                    "not. The service may be running.\n",
-                                    run_rebuild};
+const struct command cmd_rebuild = {
+    "rebuild", "learn a service's log again from nothing, and compare",
+    "Usage: gbose rebuild DATA\n"
+    "\n"
+    "Learns every model of the store in DATA again from the log, without "
+    "any snapshot, and compares it with the model that\n"
+    "the service has: both must have the same bytes. The exit code is 1 if they do "
+    "not. The service may be running.\n",
+    run_rebuild};
 
 /* ---- backup ---- */
 
@@ -194,15 +195,14 @@ static int run_backup(int argc, char **argv)
     return rc ? broken(argv[0], &err) : EXIT_FINE;
 }
 
-const struct command cmd_backup = {
-    "backup", "copy a service's store, while it runs",
-    "Usage: gbose backup DATA FILE\n"
-    "\n"
-    "FILE becomes a copy of the store as it is at one moment. To use it, put "
-    "it as gbose.sqlite3 into an empty directory\n"
-    "and start gbose serve on that. A store in PostgreSQL is copied by its own "
-    "tools: pg_dump --schema=gbose.\n",
-    run_backup};
+const struct command cmd_backup = {"backup", "copy a service's store, while it runs",
+                                   "Usage: gbose backup DATA FILE\n"
+                                   "\n"
+                                   "FILE becomes a copy of the store as it is at one moment. To use it, put "
+                                   "it into an empty directory as gbose.sqlite3\n"
+                                   "and start gbose serve there. To copy a store in PostgreSQL, use "
+                                   "PostgreSQL's own tools: pg_dump --schema=gbose.\n",
+                                   run_backup};
 
 /* ---- keys ---- */
 
@@ -314,11 +314,11 @@ const struct command cmd_key = {
     "       gbose key revoke DATA KEY-ID\n"
     "\n"
     "  --role    decide, reward, read or admin (which may do everything); one or more\n"
-    "  --bandit  good for this bandit only\n"
+    "  --bandit  the key is valid for this bandit only\n"
     "  --note    what it is for, shown by list\n"
     "\n"
-    "`add` prints the key, once: the store keeps a hash. A running service knows of a change within two "
+    "`add` prints the key once: the store keeps only a hash. A running service notices a change within two "
     "seconds. As long as there\n"
-    "is no key, anybody on this machine may do everything; from the first one on every call but /healthz "
+    "is no key, anybody on this machine may do everything; from the first key on, every call but /healthz "
     "needs one.\n",
     run_key};

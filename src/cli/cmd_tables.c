@@ -63,7 +63,8 @@ static void print_entry(const gbose_info *info)
         printf("  %s=%s   (%s)\n", o->name, o->value, accepts);
         print_wrapped(o->help, 6, 0);
     }
-    printf("\nWritten as %s:OPTION=VALUE,OPTION=VALUE; what is left out has the value above.\n", info->name);
+    printf("\nWrite it as %s:OPTION=VALUE,OPTION=VALUE. Options left out have the values above.\n",
+           info->name);
 }
 
 static void print_markdown(const gbose_info *info)
@@ -99,7 +100,7 @@ static void print_all(const struct list *list, const char *command)
     for (size_t i = 0; (info = list->at(i)); i++)
         if (!list->first || strcmp(info->name, list->first))
             print_line(info);
-    printf("\nWhat the options of one mean: gbose %s NAME\n", command);
+    printf("\ngbose %s NAME explains the options of one.\n", command);
 }
 
 static int show(int argc, char **argv, const struct list *list)

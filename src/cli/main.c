@@ -38,10 +38,10 @@ static void print_overview(FILE *to)
     fprintf(to, "  %-10s %s\n\n", "help", "explain a command: gbose help simulate");
     fprintf(to, "Examples:\n"
                 "  gbose paper --quick                       the paper's table, in half a minute\n"
-                "  gbose simulate --world gallery --learner gbose lin-ts --out -\n"
+                "  gbose simulate --world gallery --learner gbose-auto lin-ts\n"
                 "  gbose learners gbose                      a learner's options\n\n"
-                "Exit codes: 0 done, 1 failed, 2 not understood (nothing was done), 130 stopped\n"
-                "by Ctrl-C\n");
+                "Exit codes: 0 done, 1 failed, 2 not understood (nothing was done),\n"
+                "130 stopped by Ctrl-C\n");
 }
 
 /* Commands as a catalog, for its search of the nearest name. */

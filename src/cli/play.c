@@ -180,7 +180,7 @@ static int show(const struct play *play, const struct gbose__study *study)
         return broken(play, &err);
     if (!play->quiet) {
         print_table(play, study);
-        printf("\nReport: %s/report.html (tables, figures and every run beside it)\n", play->dir);
+        printf("\nReport, with tables, figures and all runs beside it: %s/report.html\n", play->dir);
     }
     if (rc)
         fprintf(stderr, "gbose %s: %s\n", play->command,

@@ -59,7 +59,7 @@ static void say_one_world(FILE *to, const struct gbose__study *s, const struct g
                     plan->learner[first].label, fresh_word(plan), a);
     if (second != SIZE_MAX) {
         gbose__format_rounded(b, median_of(s, gbose__summary_of(s, all, 0, second)));
-        used += snprintf(line + used, sizeof line - (size_t)used, ", before %.100s with %s",
+        used += snprintf(line + used, sizeof line - (size_t)used, ", followed by %.100s with %s",
                          plan->learner[second].label, b);
     }
     snprintf(line + used, sizeof line - (size_t)used, ".");
@@ -112,7 +112,7 @@ static size_t protagonist(const struct gbose__study *s, const struct gbose__summ
     return s->plan->n_worlds == 1 ? winner(s, all, 0, SIZE_MAX) : SIZE_MAX;
 }
 
-/* Better and worse than the first learner, by intervals that do not hold 0. */
+/* Better and worse than the first learner, by intervals that exclude 0. */
 static void say_difference(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
                            const char *between, void (*text)(FILE *to, const char *text))
 {
@@ -133,14 +133,14 @@ static void say_difference(FILE *to, const struct gbose__study *s, const struct 
     if (!(better + worse + open))
         return;
     if (plan->n_worlds == 1)
-        snprintf(line, sizeof line, "Its difference to %.100s is %s by the 95%% confidence interval.",
-                 plan->learner[0].label, open ? "not beyond chance" : "beyond chance");
+        snprintf(line, sizeof line, "Its difference from %.100s %s: the 95%% confidence interval %s 0.",
+                 plan->learner[0].label, open ? "may be chance" : "is more than chance",
+                 open ? "includes" : "excludes");
     else
         snprintf(line, sizeof line,
-                 "Compared with %.100s, %.100s had less regret in %zu worlds and more in %zu beyond chance; "
-                 "in %zu "
-                 "the 95%% confidence interval of the difference holds 0.",
-                 plan->learner[0].label, plan->learner[l].label, better, worse, open);
+                 "By 95%% confidence intervals of the difference, %.100s had less regret than %.100s in %zu "
+                 "worlds and more in %zu; in %zu the interval includes 0.",
+                 plan->learner[l].label, plan->learner[0].label, better, worse, open);
     fputs(between, to);
     text(to, line);
 }
@@ -184,20 +184,18 @@ void gbose__findings_define(FILE *to, const struct gbose__plan *plan, const char
         text(to, line);                                                                                      \
         fputs(after, to);                                                                                    \
     } while (0)
-    SAY("Regret: how much more the best arm of each round would have brought on average, summed over the "
-        "rounds. Less "
-        "is better.");
+    SAY("Regret: how much more reward the best arm of each round would have brought on average, summed over "
+        "the rounds. Lower is better.");
     if (gbose__findings_of_paper(plan)) {
-        SAY("N is the number of arms and d the number of features that describe one. v(t) is a shift that "
-            "all arms of "
-            "round t share, in three forms: %s %s; %s %s; %s %s.",
+        SAY("N is the number of arms and d the number of features that describe each. v(t) is a shift that "
+            "all arms of round t share, in three forms: %s %s; %s %s; %s %s.",
             gbose__printed_shift_numeral(0), gbose__printed_shift_formula(0), gbose__printed_shift_numeral(1),
             gbose__printed_shift_formula(1), gbose__printed_shift_numeral(2),
             gbose__printed_shift_formula(2));
     }
     if (any_lone_half(plan))
-        SAY("lone=half: rounds with one surviving arm teach too, as if it had been compared with an arm "
-            "whose features "
-            "are all 0. The paper learns nothing from them.");
+        SAY("lone=half: gbose also learns from rounds in which a single arm survives, as if that arm had "
+            "been "
+            "compared with one whose features are all 0. The paper learns nothing from such rounds.");
 #undef SAY
 }

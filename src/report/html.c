@@ -26,6 +26,9 @@ static const char style[] =
     "dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}\n"
     "code{font:.88em ui-monospace,\"Liberation Mono\",monospace}\n"
     ".wide{overflow-x:auto}\n"
+    /* A shadow at the side where a table goes on: the covers scroll with the table, the shadow does not. */
+    ".sides{background:linear-gradient(var(--paper),var(--paper)) 100% 0/2rem 100% no-repeat local,"
+    "linear-gradient(to left,var(--line),transparent) 100% 0/1rem 100% no-repeat}\n"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92rem}\n"
     "th,td{padding:.28rem .7rem;text-align:right;white-space:nowrap}\n"
     "th:first-child,td:first-child{text-align:left}\n"

@@ -285,7 +285,7 @@ static void put_notes(FILE *to, const struct gbose__study *s, const struct gbose
     gbose__tables_explain(to, s->plan, !paper, "", "\n", text);
     if (!paper && lone)
         fputs("  Lone: the share of rounds in which one arm had probability 1.\n", to);
-    fputs("  *: the least of its column.\n", to);
+    fputs("  *: the lowest in its column.\n", to);
 }
 
 void gbose__print_table(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,

@@ -83,7 +83,8 @@ static void put_paper_table(FILE *to, const struct gbose__study *s, const struct
     const struct gbose__plan *plan = s->plan;
     int across = 1 + (plan->fresh > 0) + (printed != 0);
 
-    fprintf(to, "<h3>%s</h3>\n<div class=\"wide\"><table>\n<thead>\n<tr><th rowspan=\"2\">algorithm</th>",
+    fprintf(to,
+            "<h3>%s</h3>\n<div class=\"wide sides\"><table>\n<thead>\n<tr><th rowspan=\"2\">algorithm</th>",
             g->title);
     for (size_t i = 0; i < g->n; i++) {
         fprintf(to, "<th class=\"edge\" colspan=\"%d\" title=\"", across);
@@ -124,7 +125,7 @@ static void put_world_table(FILE *to, const struct gbose__study *s, const struct
         fprintf(to, "%s, %s: ", g->title, gbose__groups_label(g, i, plan));
     fputs("<code>", to);
     gbose__format_html(to, plan->world[g->world[i]]);
-    fputs("</code></h3>\n<div class=\"wide\"><table>\n<thead><tr><th>learner</th>", to);
+    fputs("</code></h3>\n<div class=\"wide sides\"><table>\n<thead><tr><th>learner</th>", to);
     if (swept) {
         fputs("<th>", to);
         gbose__format_html(to, gbose__tables_value_heading(plan));
@@ -132,7 +133,7 @@ static void put_world_table(FILE *to, const struct gbose__study *s, const struct
     }
     fprintf(to, "<th>median [quartiles]</th>%s", plan->fresh ? "<th>fresh [quartiles]</th>" : "");
     if (plan->n_learners > 1) {
-        fputs("<th>difference to ", to);
+        fputs("<th>difference from ", to);
         gbose__format_html(to, plan->learner[0].label);
         fputs(" [95% CI]</th>", to);
     }
@@ -168,7 +169,7 @@ static void put_tables(FILE *to, const struct gbose__study *s, const struct gbos
 
     fprintf(to, "<h2>Final regret after %" PRIu64 " rounds</h2>\n<ul>\n", s->plan->rounds);
     gbose__tables_explain(to, s->plan, !paper, "<li>", "</li>\n", gbose__format_html);
-    fputs("<li>Bold: the least median of its world.</li>\n", to);
+    fputs("<li>Bold: the lowest median in its world.</li>\n", to);
     fputs(paper ? "</ul>\n" : lone, to);
     for (size_t i = 0; i < n && paper; i++)
         put_paper_table(to, s, all, &groups[i], printed);
@@ -255,7 +256,7 @@ static int put_page(FILE *to, const struct gbose__study *s, const struct gbose__
     put_facts(to, s, command_line);
     fputs(
         "<h2>Files</h2>\n<ul>\n"
-        "<li><a href=\"runs.csv\">runs.csv</a>: a row a run</li>\n"
+        "<li><a href=\"runs.csv\">runs.csv</a>: one row per run</li>\n"
         "<li><a href=\"curves.csv\">curves.csv</a>: quartiles of cumulative regret over the rounds</li>\n"
         "<li><a href=\"table.csv\">table.csv</a>, <a href=\"table.md\">table.md</a>: the tables above</li>\n"
         "<li><a href=\"study.json\">study.json</a>: what is needed to run it again</li>\n"

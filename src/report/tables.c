@@ -124,7 +124,7 @@ void gbose__tables_explain_differences(FILE *to, const struct gbose__plan *plan,
     snprintf(
         line, sizeof line,
         "Difference: mean of final regret minus that of %.100s on the same %srepetitions [95%% confidence "
-        "interval, Student's t]; above 0 %.100s did better.",
+        "interval, Student's t]; above 0, %.100s did better.",
         plan->learner[0].label, plan->fresh ? "fresh " : "", plan->learner[0].label);
     fputs(before, to);
     text(to, line);
@@ -143,18 +143,20 @@ void gbose__tables_explain(FILE *to, const struct gbose__plan *plan, int details
     if (swept)
         snprintf(line, sizeof line,
                  "Best in hindsight: median final regret%s over %zu repetition%s, with the %s that was "
-                 "best on these same repetitions. Choosing and reporting on the same runs flatters.",
+                 "best on these same repetitions. Choosing and reporting on the same runs looks better than "
+                 "it is.",
                  quartiles, plan->reps, plan->reps == 1 ? "" : "s", *option ? option : "parameter");
     else
-        snprintf(line, sizeof line, "Median: of the final regret%s over %zu repetition%s.", quartiles,
-                 plan->reps, plan->reps == 1 ? "" : "s");
+        snprintf(line, sizeof line, "Median: final regret%s over %zu repetition%s.", quartiles, plan->reps,
+                 plan->reps == 1 ? "" : "s");
     fputs(before, to);
     text(to, line);
     fputs(after, to);
     if (plan->fresh) {
-        snprintf(line, sizeof line,
-                 "Fresh: the same with that %s on %zu other repetition%s, on which nothing was chosen.",
-                 *option ? option : "parameter", plan->fresh, plan->fresh == 1 ? "" : "s");
+        snprintf(
+            line, sizeof line,
+            "Fresh: the same, with that %s, on %zu other repetition%s that played no part in choosing it.",
+            *option ? option : "parameter", plan->fresh, plan->fresh == 1 ? "" : "s");
         fputs(before, to);
         text(to, line);
         fputs(after, to);
@@ -163,16 +165,16 @@ void gbose__tables_explain(FILE *to, const struct gbose__plan *plan, int details
         gbose__tables_explain_differences(to, plan, before, after, text);
     if (gbose__tables_any_printed(plan)) {
         fputs(before, to);
-        text(to, "Printed (paper): the median in its Table 1, which is best in hindsight.");
+        text(to, "Printed (paper): the median in the paper's Table 1, which is best in hindsight.");
         fputs(after, to);
     }
     for (size_t l = 0; l < plan->n_learners; l++)
         if (gbose__tables_is_own(plan, l) && gbose__findings_of_paper(plan)) {
-            snprintf(line, sizeof line,
-                     "%s is not of the paper: nothing is printed for it. It has no parameter, so nothing was "
-                     "chosen "
-                     "in hindsight either.",
-                     plan->learner[l].label);
+            snprintf(
+                line, sizeof line,
+                "%s is not in the paper, so there is no printed value. It has no parameter, so nothing was "
+                "chosen in hindsight either.",
+                plan->learner[l].label);
             fputs(before, to);
             text(to, line);
             fputs(after, to);
@@ -367,7 +369,7 @@ static void md_world(FILE *to, const struct gbose__study *s, const struct gbose_
     if (plan->fresh)
         fputs(" fresh |", to);
     if (plan->n_learners > 1) {
-        fputs(" difference to ", to);
+        fputs(" difference from ", to);
         md_text(to, plan->learner[0].label);
         fputs(" |", to);
     }
@@ -418,9 +420,9 @@ int gbose__tables_write_table_md(const struct gbose__study *s, const struct gbos
     fputs("\n\n", f.to);
     gbose__findings_define(f.to, plan, "- ", "\n", md_text);
     gbose__tables_explain(f.to, plan, 1, "- ", "\n", md_text);
-    fputs(
-        "- Lone: share of rounds in which one arm had probability 1. Bold: the least median of its world.\n",
-        f.to);
+    fputs("- Lone: the share of rounds in which one arm had probability 1. Bold: the lowest median in its "
+          "world.\n",
+          f.to);
     if (groups[0].paper) {
         fputs("\n## As in Table 1\n", f.to);
         for (size_t i = 0; i < n; i++)

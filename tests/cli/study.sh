@@ -179,7 +179,7 @@ for group in 2x2 3x2; do
     [[ $(grep -c 'ps 1.1 lw 4' paper/figures/difference-$group.gp) == 3 ]] || fail "no thick interval: $group"
 done
 for file in table paper/table.md paper/report.html; do
-    tr '\n' ' ' <$file | tr -s ' ' | grep -q "gbose-auto is not of the paper" || fail "$file does not say what gbose-auto is"
+    tr '\n' ' ' <$file | tr -s ' ' | grep -q "gbose-auto is not in the paper" || fail "$file does not say what gbose-auto is"
 done
 [[ $(grep -c "The thick line is gbose-auto" paper/report.html) -ge 2 ]] || fail "the captions do not say what is thick"
 # On a phone panels stack, and a figure that has only one is shown whole.
