@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/log_answers.h"
 #include "cli/logs.h"
 #include "cli/trial.h"
 #include "core/error.h"
 #include "report/effects_page.h"
 
 #define GROUPS_MOST 200
-#define NAME_WIDEST 90 /* characters of a name that the table shows */
 
 struct asking {
     struct logs logs;
@@ -252,60 +252,6 @@ static int fill(const struct asking *q, struct gbose__effect_row **rows, size_t 
     return rc;
 }
 
-/* ---- what is printed ---- */
-
-static void print_interval(const gbose_interval *i, double width)
-{
-    int digits = width > 0 && isfinite(width) ? (int)ceil(1.3 - log10(width)) : 4;
-    char buf[64];
-
-    digits = digits < 0 ? 0 : digits > 8 ? 8 : digits;
-    snprintf(buf, sizeof buf, isfinite(i->lower) ? "[%.*f, %.*f]" : "not yet", digits, i->lower, digits,
-             i->upper);
-    printf(" %22s", buf);
-}
-
-static void print_rows(const struct asking *q, const struct gbose__effect_row *rows, size_t n, int trial)
-{
-    char sentence[GBOSE__SENTENCE_SIZE];
-    int width = 12, any = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (rows[i].known) {
-            any = 1;
-            gbose__effect_sentence(sentence, sizeof sentence, rows + i);
-            puts(sentence);
-            width = strlen(rows[i].name) > (size_t)width ? (int)strlen(rows[i].name) : width;
-        }
-    width = width > NAME_WIDEST ? NAME_WIDEST : width;
-    gbose__effects_unknown(sentence, sizeof sentence, rows, n, !trial);
-    if (*sentence)
-        puts(sentence);
-    if (!any)
-        return;
-    printf("\n%-*s %11s %11s %22s", width, "effect", "estimate", "error", "one look");
-    printf(trial ? "\n" : " %22s\n", "any time");
-    for (size_t i = 0; i < n; i++) {
-        const gbose_effect_value *v = &rows[i].value;
-
-        if (!rows[i].known)
-            continue;
-        printf("%-*.*s ", width, width, rows[i].name);
-        printf("%11.5g %11.3g", v->estimate, v->error);
-        print_interval(&v->fixed, v->fixed.upper - v->fixed.lower);
-        if (!trial)
-            print_interval(&v->anytime, v->fixed.upper - v->fixed.lower);
-        putchar('\n');
-    }
-    if (trial)
-        puts("Participants must be independent. Where a learner pooled over them set the probabilities they "
-             "are not quite.");
-    else
-        printf("\"One look\" holds at %g%% at a time that was chosen beforehand, \"any time\" for looks as "
-               "often as one likes.\n",
-               100 * q->level);
-}
-
 static int answer(struct asking *q, struct arg *args)
 {
     struct gbose__effect_row *rows = NULL;
@@ -327,7 +273,7 @@ static int answer(struct asking *q, struct arg *args)
             logs_summary(&q->logs, stdout);
     }
     if (!rc)
-        print_rows(q, rows, n, trial);
+        answers_print_effects(stdout, rows, n, q->level, trial);
     if (!rc && out->given) {
         table.row = rows;
         table.n = n;

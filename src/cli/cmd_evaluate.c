@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/log_answers.h"
 #include "cli/logs.h"
 #include "cli/policies.h"
 #include "core/error.h"
@@ -218,75 +219,6 @@ static int options(struct evaluating *v, struct arg *args)
 
 /* ---- what is printed ---- */
 
-static void print_number(double x, double width, int columns)
-{
-    int digits = width > 0 && isfinite(width) ? (int)ceil(1.3 - log10(width)) : 4;
-
-    digits = digits < 0 ? 0 : digits > 8 ? 8 : digits;
-    if (isnan(x))
-        printf("%*s", columns, "-");
-    else
-        printf("%*.*f", columns, digits, x);
-}
-
-static void print_table(const struct evaluating *v)
-{
-    printf("\n%-22s %27s %27s %9s %9s %9s %10s\n", "policy", "difference [interval]", "level [interval]",
-           "DR", "SNIPS", "largest w", "effective");
-    for (size_t i = 0; i < v->n; i++) {
-        const gbose_policy_value *value = &v->judged[i].value;
-        const gbose_interval *d = &v->judged[i].difference.phi, *l = &value->level;
-        double width = d->upper - d->lower, wide = l->upper - l->lower;
-
-        printf("%-22.22s ", v->judged[i].name);
-        if (i) {
-            print_number(d->estimate, width, 9);
-            printf(" [");
-            print_number(d->lower, width, 7);
-            printf(",");
-            print_number(d->upper, width, 7);
-            printf("] ");
-        } else {
-            printf("%27s ", "");
-        }
-        print_number(l->estimate, wide, 9);
-        printf(" [");
-        print_number(l->lower, wide, 7);
-        printf(",");
-        print_number(l->upper, wide, 7);
-        printf("] ");
-        print_number(value->dr, i ? width : 0.01, 9);
-        print_number(value->snips, i ? width : 0.01, 10);
-        printf(" %9.3g %10.0f\n", value->largest, value->effective);
-    }
-    if (isnan(v->judged[0].value.level.lower))
-        printf("Levels have no interval: a reward was outside of [%g, %g]; --range LOW,HIGH says what is "
-               "possible.\n",
-               v->set.low, v->set.high);
-}
-
-static void print_groups(const struct evaluating *v)
-{
-    printf("\n%-22s %-22s %8s %27s\n", v->logs.by, "policy", "rounds", "difference [interval]");
-    for (size_t g = 0; g < v->groups.n; g++)
-        for (size_t i = 1; i < v->n; i++) {
-            gbose_difference d;
-            gbose_policy_value value;
-
-            if (gbose_evaluation_difference(v->group[g], i, &d) ||
-                gbose_evaluation_policy(v->group[g], i, &value))
-                continue;
-            printf("%-22.22s %-22.22s %8" PRIu64 " ", v->groups.text[g], v->judged[i].name, value.rounds);
-            print_number(d.phi.estimate, d.phi.upper - d.phi.lower, 9);
-            printf(" [");
-            print_number(d.phi.lower, d.phi.upper - d.phi.lower, 7);
-            printf(",");
-            print_number(d.phi.upper, d.phi.upper - d.phi.lower, 7);
-            printf("]\n");
-        }
-    printf("Each row's interval holds by itself; among many rows a few may be wrong.\n");
-}
-
 static void print_replay(const struct evaluating *v)
 {
     for (size_t i = 0; i < v->n; i++)
@@ -345,9 +277,10 @@ static int report(struct evaluating *v, const char *dir)
         }
         gbose__judgement_warnings(stdout, &j);
         print_replay(v);
-        print_table(v);
+        answers_print_policies(stdout, &j, v->set.low, v->set.high);
         if (v->logs.by)
-            print_groups(v);
+            answers_print_groups(stdout, &j, v->logs.by, (const char *const *)v->groups.text, v->group,
+                                 v->groups.n);
         if (v->logs.partial)
             puts("Only the played arm's probability is logged: there is no propensity audit, and contexts "
                  "are not used.");

@@ -39,6 +39,8 @@ struct policy {
     struct gbose__lower low, high;  /* of w (r - low) and of w (high - r), in units of the range */
     struct gbose__lower more, less; /* of the paired terms against policy 0 */
     struct gbose__running phi;
+    double
+        phi_lost; /* by how much the two differ on arms that could not have been played, over the rounds of phi */
     double w, mean_q; /* of this round */
 };
 
@@ -290,8 +292,11 @@ static double predict(gbose_evaluation *e, const gbose_logged *row, double *best
     c = gbose__level_predict(&e->baseline, e->dim ? e->theta.mu : none, *best, *mean);
     /* Where the log's own probabilities are not known, only a q that is the same for all arms has a known
      * mean. */
-    for (size_t a = 0; a < row->n_arms; a++)
+    for (size_t a = 0; a < row->n_arms; a++) {
         e->q[a] = gbose__level_within(&e->baseline, row->partial ? c : c + e->score[a]);
+        if (e->in_range) /* of an arm that cannot be played, q is then wrong by the range at the most */
+            e->q[a] = fmin(e->set.high, fmax(e->set.low, e->q[a]));
+    }
     return c;
 }
 
@@ -370,6 +375,8 @@ static void add_difference(gbose_evaluation *e, struct policy *policy, const gbo
             spread = reach = (policy->w - first->w) * (policy->w - first->w);
         gbose__running_add(&policy->phi, policy->mean_q - first->mean_q + error, error, spread, reach,
                            e->set.horizon);
+        for (size_t a = 0; a < row->n_arms; a++)
+            policy->phi_lost += row->pmf[a] > 0 ? 0 : fabs(pmf[a] - first_pmf[a]);
     }
     if (e->in_range) {
         gbose__lower_add(&policy->more, (policy->w * r + first->w * (1 - r)) / 2);
@@ -430,7 +437,7 @@ int gbose_evaluation_difference(const gbose_evaluation *e, size_t i, gbose_diffe
     const struct policy *policy;
     const struct gbose__running *phi;
     gbose_interval a, b;
-    double range, radius, alpha, mean, lost;
+    double range, radius, alpha, mean;
 
     if (!e || !out || i == 0 || i >= e->n || !(e->policy->value.n > 0))
         return GBOSE_EINVAL;
@@ -442,9 +449,8 @@ int gbose_evaluation_difference(const gbose_evaluation *e, size_t i, gbose_diffe
     radius = gbose__running_radius(phi, alpha);
     /* On arms that could not have been played the regression stands alone, and may be wrong by the whole
      * range. */
-    lost = (policy->support.lost + e->policy->support.lost) / policy->value.n;
-    if (lost > 0)
-        radius = e->in_range ? radius + lost * range : INFINITY;
+    if (policy->phi_lost > 0)
+        radius = e->in_range ? radius + policy->phi_lost / phi->n * range : INFINITY;
     out->phi = phi->n > 0 ? (gbose_interval){mean, mean - radius, mean + radius}
                           : (gbose_interval){NAN, -INFINITY, INFINITY};
     a = level(e, e->policy);

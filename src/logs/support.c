@@ -99,14 +99,17 @@ static double standard(const struct gbose__check *check)
     return check->variance > 0 ? check->sum / sqrt(check->variance) : 0;
 }
 
+/* Twice the bound of Bennett (1962) for sums of terms that are at most 1 above their mean: near the normal law's where
+ * much is drawn, and a Poisson law's where a draw is rare. */
 static double probability(const struct gbose__check *check)
 {
-    double s = fabs(check->sum);
+    double u;
 
     /* A sum without variance is rounding: an arm of probability 1 that was played. */
     if (!(check->variance > 1e-9))
         return 1;
-    return fmin(1, 2 * gbose__exp(-s * s / (2 * (check->variance + s / 3))));
+    u = fabs(check->sum) / check->variance;
+    return fmin(1, 2 * gbose__exp(-check->variance * ((1 + u) * gbose__log(1 + u) - u)));
 }
 
 /* The least probable of n checks; p is that of any of them being so. */

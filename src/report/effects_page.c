@@ -10,19 +10,11 @@
 #include "report/gnuplot.h"
 #include "report/html.h"
 
-static const char *say(char buf[32], double x, double width)
-{
-    int digits = width > 0 && isfinite(width) ? (int)ceil(1.3 - log10(width)) : 4;
-
-    snprintf(buf, 32, "%.*f", digits < 0 ? 0 : digits > 9 ? 9 : digits, x);
-    return buf;
-}
-
 void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_row *row)
 {
     const gbose_interval *i = &row->value.fixed;
     double width = i->upper - i->lower;
-    char a[32], b[32], c[32];
+    char a[GBOSE__NUMBER_SIZE], b[GBOSE__NUMBER_SIZE], c[GBOSE__NUMBER_SIZE];
 
     const char *what = row->kind == GBOSE__EFFECT_MODERATOR ? "the effect of treatment" : "the reward",
                *each = row->kind == GBOSE__EFFECT_TREATMENT ? "" : " for each unit";
@@ -30,13 +22,15 @@ void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_r
     if (i->lower > 0 || i->upper < 0) {
         int up = i->lower > 0;
 
-        snprintf(buf, size, "%s %s %s by %s%s [%s, %s].", row->name, up ? "raises" : "lowers", what,
-                 say(a, fabs(i->estimate), width), each, say(b, up ? i->lower : -i->upper, width),
-                 say(c, up ? i->upper : -i->lower, width));
+        snprintf(buf, size, "%s %s %s by %s%s [%s, %s], at one look.", row->name, up ? "raises" : "lowers",
+                 what, gbose__format_to_width(a, fabs(i->estimate), width), each,
+                 gbose__format_to_width(b, up ? i->lower : -i->upper, width),
+                 gbose__format_to_width(c, up ? i->upper : -i->lower, width));
     } else {
-        snprintf(buf, size, "%s: no effect%s can be seen; it is between %s and %s%s.", row->name,
-                 row->kind == GBOSE__EFFECT_MODERATOR ? " on that of treatment" : "", say(b, i->lower, width),
-                 say(c, i->upper, width), each);
+        snprintf(buf, size, "%s: no effect%s can be seen; it is between %s and %s%s, at one look.", row->name,
+                 row->kind == GBOSE__EFFECT_MODERATOR ? " on that of treatment" : "",
+                 gbose__format_to_width(b, i->lower, width), gbose__format_to_width(c, i->upper, width),
+                 each);
     }
 }
 
@@ -149,10 +143,10 @@ static void print_forest(FILE *to, const struct gbose__effects_table *t)
 
 static void cell(FILE *to, double x, double width)
 {
-    char buf[32];
+    char buf[GBOSE__NUMBER_SIZE];
 
     if (isfinite(x))
-        fprintf(to, "<td>%s</td>", say(buf, x, width));
+        fprintf(to, "<td>%s</td>", gbose__format_to_width(buf, x, width));
     else
         fputs("<td>-</td>", to);
 }

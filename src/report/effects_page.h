@@ -26,7 +26,7 @@ struct gbose__effects_table {
 
 #define GBOSE__SENTENCE_SIZE 3000 /* of a sentence, names of two columns included */
 
-/* "price lowers the reward by 0.12 for each unit [0.08, 0.16]." The row is known. */
+/* "price lowers the reward by 0.12 for each unit [0.08, 0.16], at one look." The row is known. */
 void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_row *row);
 
 /* "The log cannot tell about a, b: chance never chose between arms that differ in it." Empty if all are

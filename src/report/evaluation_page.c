@@ -14,15 +14,6 @@
 #define FEW 30.0          /* an effective sample below this says little */
 #define AUDIT_LEAST 0.001 /* a probability below this is no accident */
 
-/* Numbers in a sentence have as many digits as the interval's width makes sense of. */
-static const char *say(char buf[32], double x, double width)
-{
-    int digits = width > 0 && isfinite(width) ? (int)ceil(1.3 - log10(width)) : 4;
-
-    snprintf(buf, 32, "%.*f", digits < 0 ? 0 : digits > 9 ? 9 : digits, x);
-    return buf;
-}
-
 /* ---- words ---- */
 
 static const char *why_unknown(const struct gbose__judged *policy, const struct gbose__judged *first,
@@ -52,22 +43,24 @@ void gbose__judgement_sentence(char *buf, size_t size, const struct gbose__judge
     const struct gbose__judged *policy = j->policy + i, *first = j->policy;
     const gbose_interval *phi = &policy->difference.phi;
     double width = phi->upper - phi->lower;
-    char a[32], b[32], c[32], why[200];
+    char a[GBOSE__NUMBER_SIZE], b[GBOSE__NUMBER_SIZE], c[GBOSE__NUMBER_SIZE], why[200];
 
     if (phi->lower > 0 || phi->upper < 0) {
         int better = phi->lower > 0;
 
         snprintf(buf, size, "%s is %s than %s by %s [%s, %s], valid at any time.", policy->name,
-                 better ? "better" : "worse", first->name, say(a, fabs(phi->estimate), width),
-                 say(b, better ? phi->lower : -phi->upper, width),
-                 say(c, better ? phi->upper : -phi->lower, width));
+                 better ? "better" : "worse", first->name,
+                 gbose__format_to_width(a, fabs(phi->estimate), width),
+                 gbose__format_to_width(b, better ? phi->lower : -phi->upper, width),
+                 gbose__format_to_width(c, better ? phi->upper : -phi->lower, width));
         return;
     }
     why_unknown(policy, first, why);
     if (isfinite(width))
         snprintf(buf, size, "Whether %s is better than %s cannot be said: %s [%s, %s]; %s.", policy->name,
-                 first->name, say(a, phi->estimate, width), say(b, phi->lower, width),
-                 say(c, phi->upper, width), why);
+                 first->name, gbose__format_to_width(a, phi->estimate, width),
+                 gbose__format_to_width(b, phi->lower, width), gbose__format_to_width(c, phi->upper, width),
+                 why);
     else
         snprintf(buf, size, "Whether %s is better than %s cannot be said: %s.", policy->name, first->name,
                  why);
@@ -216,14 +209,14 @@ static void audit_csv(FILE *to, const struct gbose__judgement *j)
 
 static void cell(FILE *to, double x, double width)
 {
-    char buf[32];
+    char buf[GBOSE__NUMBER_SIZE];
 
     if (isnan(x))
         fputs("<td>-</td>", to);
     else if (isinf(x))
         fputs(x > 0 ? "<td>&infin;</td>" : "<td>-&infin;</td>", to);
     else
-        fprintf(to, "<td>%s</td>", say(buf, x, width));
+        fprintf(to, "<td>%s</td>", gbose__format_to_width(buf, x, width));
 }
 
 static void name_cell(FILE *to, const char *name)

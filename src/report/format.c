@@ -42,6 +42,33 @@ const char *gbose__format_rounded(char buf[GBOSE__NUMBER_SIZE], double x)
     return gbose__format_rounded_like(buf, x, x, 0);
 }
 
+const char *gbose__format_to_width(char buf[GBOSE__NUMBER_SIZE], double x, double width)
+{
+    int digits = width > 0 && isfinite(width) ? (int)ceil(1.3 - log10(width)) : 4;
+
+    if (isnan(x))
+        snprintf(buf, GBOSE__NUMBER_SIZE, "-");
+    else if (fabs(x) >= 1e15)
+        snprintf(buf, GBOSE__NUMBER_SIZE, "%.4g", x);
+    else
+        snprintf(buf, GBOSE__NUMBER_SIZE, "%.*f", digits < 0 ? 0 : digits > 9 ? 9 : digits, x);
+    return buf;
+}
+
+const char *gbose__format_interval(char buf[GBOSE__INTERVAL_SIZE], double x, double lower, double upper)
+{
+    char a[GBOSE__NUMBER_SIZE], b[GBOSE__NUMBER_SIZE], c[GBOSE__NUMBER_SIZE];
+    double width = upper - lower;
+
+    gbose__format_to_width(a, x, width);
+    if (isfinite(width))
+        snprintf(buf, GBOSE__INTERVAL_SIZE, "%s [%s, %s]", a, gbose__format_to_width(b, lower, width),
+                 gbose__format_to_width(c, upper, width));
+    else
+        snprintf(buf, GBOSE__INTERVAL_SIZE, "%s%s", a, isnan(width) ? "" : " (not yet known)");
+    return buf;
+}
+
 void gbose__format_html(FILE *to, const char *text)
 {
     for (; *text; text++)

@@ -15,6 +15,12 @@ const char *gbose__format_rounded(char buf[GBOSE__NUMBER_SIZE], double x);
  * what is positive. */
 const char *gbose__format_rounded_like(char buf[GBOSE__NUMBER_SIZE], double x, double like, int sign);
 
+/* A number with as many decimals as the width of its interval makes sense of; "-" for NaN. And the number with its limits,
+ * "0.81 [0.78, 0.83]": alone where there are none (NaN), and "0.81 (not yet known)" where they are infinite. */
+#define GBOSE__INTERVAL_SIZE 120
+const char *gbose__format_to_width(char buf[GBOSE__NUMBER_SIZE], double x, double width);
+const char *gbose__format_interval(char buf[GBOSE__INTERVAL_SIZE], double x, double lower, double upper);
+
 /* Text in HTML, fit for an element and for an attribute in either kind of quotes. */
 void gbose__format_html(FILE *to, const char *text);
 
