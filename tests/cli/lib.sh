@@ -26,6 +26,22 @@ expect_error() {
     [[ ! -s out ]] || fail "$*: printed $(head -c 200 out)"
 }
 
+# begin COMMAND...: start it, in the background, as one that Ctrl-C stops; its process is $started.
+begin() {
+    env --default-signal=INT "$@" &
+    started=$!
+}
+
+# under_way DIR: wait until a study has begun to write there.
+under_way() {
+    local i
+    for ((i = 0; i < 6000; i++)); do
+        [[ ! -s $1/journal.bin ]] || return 0
+        sleep 0.01
+    done
+    fail "no study has begun in $1"
+}
+
 # same DIR DIR: two studies have the same bytes in everything that is an output.
 same() {
     diff -r --exclude=journal.bin "$1" "$2" >differences || fail "$1 and $2 differ: $(head -5 differences)"

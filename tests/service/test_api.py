@@ -347,7 +347,7 @@ def test_a_schema_that_grows_keeps_what_was_learned(server, api, dropped):
     left = 2500
     if dropped:
         api.put("/v1/bandits/news", {"retention": "1ms"})
-        left = until(lambda: len(api.raw("GET", "/v1/bandits/news/log")[1].splitlines()), lambda n: n == 2500 - 2048, 30)
+        left = until(lambda: len(api.raw("GET", "/v1/bandits/news/log")[1].splitlines()), lambda n: n == 2500 - 2048)
         api.put("/v1/bandits/news", {"retention": "100d"})
     before = api.get("/v1/bandits/news")
     api.post("/v1/bandits/news/generations", {"schema": GROWN, "activate": True})
@@ -434,7 +434,7 @@ def test_erasing_keeps_what_dropped_events_taught(server, api):
     play(api, 2500, unit=lambda rng: rng.choice(["ann", "bob", "eve"]))
     learned(api, 2500)
     api.put("/v1/bandits/news", {"retention": "1ms"})
-    left = until(lambda: len(api.raw("GET", "/v1/bandits/news/log")[1].splitlines()), lambda n: n == 2500 - 2048, 30)  # by blocks
+    left = until(lambda: len(api.raw("GET", "/v1/bandits/news/log")[1].splitlines()), lambda n: n == 2500 - 2048)  # by blocks
     api.put("/v1/bandits/news", {"retention": "100d"})
     erased = api.delete("/v1/bandits/news/units/eve")
     assert 0 < erased["erased"] < left and erased["exact"] is False
@@ -457,7 +457,7 @@ def test_retention_keeps_up(server, api):
         if i == 4:
             api.put("/v1/bandits/news", {"spec": "lin-ts"})
     learned(api, 24000)
-    until(lambda: len(api.raw("GET", "/v1/bandits/news/log")[1].splitlines()), lambda n: n < 2100, 60)
+    until(lambda: len(api.raw("GET", "/v1/bandits/news/log")[1].splitlines()), lambda n: n < 2100)
     assert api.get("/v1/bandits/news")["learned"] == 24000
 
 
@@ -514,7 +514,7 @@ def test_old_events_are_dropped_and_what_they_taught_stays(server, api):
     learned(api, 1300)
     api.put("/v1/bandits/news", {"retention": "1ms"})
     time.sleep(0.2)
-    until(lambda: len(api.raw("GET", "/v1/bandits/news/log")[1].splitlines()), lambda n: n <= 1300 - 1000, 30)
+    until(lambda: len(api.raw("GET", "/v1/bandits/news/log")[1].splitlines()), lambda n: n <= 1300 - 1000)
     assert api.get("/v1/bandits/news")["learned"] == 1300
     server.kill()
     server.start()

@@ -76,6 +76,17 @@ def drive(servers, n=8):
     return drivers
 
 
+def known(drivers):
+    """How many decisions were acknowledged so far."""
+    return sum(len(driver.decided) for driver in drivers)
+
+
+def drive_on(drivers, more=150):
+    """Until so many further decisions are acknowledged."""
+    before = known(drivers)
+    until(lambda: known(drivers), lambda n: n >= before + more)
+
+
 def finish(drivers):
     decided, rewarded = {}, {}
     for driver in drivers:
@@ -90,23 +101,20 @@ def finish(drivers):
 
 def ready(servers):
     for server in servers:
-        until(lambda: server.client().raw("GET", "/readyz")[0], lambda status: status == 200, 20)
+        until(lambda: server.client().raw("GET", "/readyz")[0], lambda status: status == 200)
 
 
 def test_nothing_acknowledged_is_lost_with_a_synchronous_standby(pair):
     pair = pair(synchronous=True)
     servers = pair.serve(3)
     drivers = drive(servers)
-    time.sleep(2)
+    drive_on(drivers)
     pair.fail_over()
     began = time.monotonic()
     ready(servers)
     print(f"all servers write again {time.monotonic() - began:.1f} s after the standby was promoted")
-    time.sleep(1)
-    before = sum(len(driver.decided) for driver in drivers)
-    time.sleep(1)
+    drive_on(drivers)
     decided, rewarded = finish(drivers)
-    assert len(decided) > before > 100, "nothing was decided after the standby had taken over"
     counts = check(servers, decided, rewarded)
     said = gbose("rebuild", pair.standby.url)
     assert said.count("the same bytes") == len(said.splitlines()) == 2, said
@@ -137,10 +145,10 @@ def test_the_last_moments_without_a_synchronous_standby(pair):
     pair = pair(synchronous=False)
     servers = pair.serve(3)
     drivers = drive(servers)
-    time.sleep(1.5)
+    drive_on(drivers)
     pair.standby.stop()
     early = {event: answer for driver in drivers for event, answer in list(driver.decided.items())}
-    time.sleep(1.5)
+    drive_on(drivers)
     finish(drivers)
     last = pair.primary.sql("SELECT max(key) FROM gbose.event")
     lost = int(pair.primary.sql("SELECT outcomes FROM gbose.numbering"))
@@ -149,11 +157,10 @@ def test_the_last_moments_without_a_synchronous_standby(pair):
     assert kept < lost and pair.standby.sql("SELECT max(key) FROM gbose.event") < last
     # The servers knew more than the database that they have now. They forget it, and go on from what is there.
     ready(servers)
-    everywhere(servers, "/v1/bandits/b", lambda shown: shown["learned"] == shown["counts"]["outcomes"] == kept, 10)
+    everywhere(servers, "/v1/bandits/b", lambda shown: shown["learned"] == shown["counts"]["outcomes"] == kept)
     drivers = drive(servers)
-    time.sleep(2)
+    drive_on(drivers)
     decided, rewarded = finish(drivers)
-    assert len(decided) > 100
     check(servers, decided, rewarded)
     # Numbers that were given away and lost are not given to others.
     assert int(pair.standby.sql("SELECT count(*) - count(DISTINCT key) FROM gbose.event")) == 0

@@ -13,13 +13,11 @@ import time
 from urllib.parse import quote
 
 import pytest
-from server import GBOSE, Server, until
+from server import GBOSE, Server, sanitized, until
 from test_api import TWO, make, play
 
 
-with open(GBOSE, "rb") as program:
-    SANITIZED = b"__asan_init" in program.read()
-not_for_sanitizers = pytest.mark.skipif(SANITIZED, reason="a sanitizer wants to be loaded first, and keeps what was freed")
+not_for_sanitizers = pytest.mark.not_for_sanitizers
 
 
 def connect(server):
@@ -277,7 +275,7 @@ def test_a_directory_that_cannot_be_written(tmp_path):
         path.chmod(0o644)
     done = subprocess.run(
         ["setpriv", "--reuid", "65534", "--clear-groups", GBOSE, "serve", "--data", str(tmp_path / "data"), "--port", "0"],
-        capture_output=True, text=True, timeout=20,
+        capture_output=True, text=True, timeout=120,
     )
     if "cannot execute" in done.stderr or done.returncode == 127:
         return
@@ -292,7 +290,7 @@ def test_a_crowd_at_the_door(tmp_path):
     crowd = [connect(server) for _ in range(60)]
     assert api.post("/v1/bandits/news/decide", {"contexts": TWO})
     api.close()
-    until(lambda: try_once(server), lambda good: good, 30)
+    until(lambda: try_once(server), lambda good: good)
     for connection in crowd:
         connection.close()
     assert server.stop() == 0
@@ -300,7 +298,7 @@ def test_a_crowd_at_the_door(tmp_path):
 
 def try_once(server):
     try:
-        return server.client(timeout=3).raw("GET", "/healthz")[0] == 200
+        return server.client().raw("GET", "/healthz")[0] == 200
     except OSError:
         return False
 
@@ -355,16 +353,15 @@ def test_large_and_slow_clients_are_cut_off(tmp_path):
     body = socket.create_connection(("127.0.0.1", server.port))
     body.sendall(b"POST /v1/bandits/news/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
     began = time.monotonic()
-    api = server.client()
     while time.monotonic() - began < 2.5:  # others are served meanwhile
-        assert api.post("/v1/bandits/news/decide", {"contexts": TWO})
+        assert server.client().post("/v1/bandits/news/decide", {"contexts": TWO})
         time.sleep(0.05)
         try:
             body.sendall(b" ")  # a drop now and then does not help
         except OSError:
             pass
     for connection in [*slow, body]:
-        connection.settimeout(5)
+        connection.settimeout(60)
         try:
             while connection.recv(1000):
                 pass
@@ -380,7 +377,7 @@ def test_many_bandits(server, api):
         make(api, f"b{i}", spec="gbose-auto")
     assert api.post("/v1/bandits/b299/decide", {"contexts": TWO})
     assert len(api.get("/v1/bandits")["bandits"]) == 300
-    assert SANITIZED or server.memory() - before < 300 * 200_000  # a sanitizer keeps what was freed
+    assert sanitized() or server.memory() - before < 300 * 200_000  # a sanitizer keeps what was freed
     server.kill()
     server.start()
     assert len(server.client().get("/v1/bandits")["bandits"]) == 300

@@ -27,7 +27,7 @@ def test_memory_does_not_grow_with_events(server, api):
             api.post("/v1/bandits/news/rewards", [{"event": got[1]["event"], "reward": 2, "id": "late"}])
         until(
             lambda: api.get("/v1/bandits/news"),
-            lambda b: b["counts"]["pending"] == 0 and b["learned"] == b["counts"]["outcomes"], 120,
+            lambda b: b["counts"]["pending"] == 0 and b["learned"] == b["counts"]["outcomes"],
         )
         for what in ("history", "evaluation", "effects", "diagnosis", "events?last=100"):
             assert api.get(f"/v1/bandits/news/{what}")
