@@ -65,50 +65,106 @@ int gbose__offer_is_sane(const struct gbose__offer *offer)
 
 /* ---- the choice ---- */
 
-/* Make x what is left of it beside the orthonormal vectors before; the sum of its squares. */
-static double own_part(double *x, double (*basis)[SAMPLE], size_t count)
-{
-    double left = 0;
+/* What has been chosen: orthonormal vectors of the sample. */
+struct basis {
+    double vector[COORDINATES][SAMPLE];
+    size_t count;
+};
 
-    for (size_t k = 0; k < count; k++) {
+/* A coordinate in the sample. */
+struct column {
+    double mean, deviation;
+    double x[SAMPLE]; /* standardised, less what the basis explains of it; zeros if it does not vary */
+    double left;      /* of the sum of their squares, which was 1 */
+};
+
+static void find_column(struct column *column, const struct gbose__offer *offer, const struct basis *basis,
+                        size_t j)
+{
+    const double *value = offer->sample + j;
+    double mean = 0, sum = 0, root;
+
+    for (size_t i = 0; i < SAMPLE; i++)
+        mean += value[i * offer->dim] / SAMPLE;
+    for (size_t i = 0; i < SAMPLE; i++)
+        sum += (value[i * offer->dim] - mean) * (value[i * offer->dim] - mean);
+    root = sqrt(sum);
+    *column = (struct column){.mean = mean, .deviation = root / sqrt(SAMPLE)};
+    if (!(sum > LEAST_VARIANCE * SAMPLE * mean * mean))
+        return;
+    for (size_t i = 0; i < SAMPLE; i++)
+        column->x[i] = (value[i * offer->dim] - mean) / root;
+    for (size_t k = 0; k < basis->count; k++) {
         double dot = 0;
 
         for (size_t i = 0; i < SAMPLE; i++)
-            dot += x[i] * basis[k][i];
+            dot += column->x[i] * basis->vector[k][i];
         for (size_t i = 0; i < SAMPLE; i++)
-            x[i] -= dot * basis[k][i];
+            column->x[i] -= dot * basis->vector[k][i];
     }
     for (size_t i = 0; i < SAMPLE; i++)
-        left += x[i] * x[i];
-    return left;
+        column->left += column->x[i] * column->x[i];
+}
+
+/* x' all x. */
+static double quadratic(double (*all)[SAMPLE], const double *x)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < SAMPLE; i++)
+        for (size_t k = 0; k < SAMPLE; k++)
+            sum += x[i] * all[i][k] * x[k];
+    return sum;
+}
+
+/* all += x x'. */
+static void add_square(double (*all)[SAMPLE], const double *x)
+{
+    for (size_t i = 0; i < SAMPLE; i++)
+        for (size_t k = 0; k < SAMPLE; k++)
+            all[i][k] += x[i] * x[k];
+}
+
+/* The coordinate that explains most of what is left of all of them, which is the sum over them of (x'y)^2 / x'x; 0 if
+ * there is none that has enough of its own. */
+static int find_next(struct column *best, double *coordinate, const struct gbose__offer *offer,
+                     const struct basis *basis)
+{
+    double all[SAMPLE][SAMPLE] = {{0}}, most = 0;
+    struct column column;
+
+    for (size_t j = 0; j < offer->dim; j++) {
+        find_column(&column, offer, basis, j);
+        add_square(all, column.x);
+    }
+    for (size_t j = 0; j < offer->dim; j++) {
+        double explained;
+
+        find_column(&column, offer, basis, j);
+        explained = column.left > OWN_SHARE ? quadratic(all, column.x) / column.left : 0;
+        if (!(explained > most))
+            continue;
+        most = explained;
+        *best = column;
+        *coordinate = (double)j;
+    }
+    return most > 0;
 }
 
 static void choose(const struct gbose__offer *offer)
 {
     struct gbose__offer_state *state = offer->state;
-    double basis[COORDINATES][SAMPLE];
-    size_t count = 0;
+    struct basis basis = {.count = 0};
+    struct column next;
 
-    for (size_t j = 0; j < offer->dim && count < COORDINATES; j++) {
-        double *x = basis[count], mean = 0, sum = 0, left;
-
+    while (basis.count < COORDINATES && find_next(&next, &state->coordinate[basis.count], offer, &basis)) {
+        state->mean[basis.count] = next.mean;
+        state->deviation[basis.count] = next.deviation;
         for (size_t i = 0; i < SAMPLE; i++)
-            mean += offer->sample[i * offer->dim + j] / SAMPLE;
-        for (size_t i = 0; i < SAMPLE; i++) {
-            x[i] = offer->sample[i * offer->dim + j] - mean;
-            sum += x[i] * x[i];
-        }
-        left = own_part(x, basis, count);
-        if (!(sum > LEAST_VARIANCE * SAMPLE * mean * mean) || !(left > OWN_SHARE * sum))
-            continue;
-        for (size_t i = 0; i < SAMPLE; i++)
-            x[i] /= sqrt(left);
-        state->coordinate[count] = (double)j;
-        state->mean[count] = mean;
-        state->deviation[count] = sqrt(sum / SAMPLE);
-        count++;
+            basis.vector[basis.count][i] = next.x[i] / sqrt(next.left);
+        basis.count++;
     }
-    state->count = (double)count;
+    state->count = (double)basis.count;
 }
 
 void gbose__offer_learn(const struct gbose__offer *offer, const double *mean)

@@ -2,9 +2,10 @@
  * whatever the layout of the contexts is. They are known before the arm is drawn, and a tracker learns
  * from them how the rewards of all arms depend on the user (tracker.h).
  *
- * The first rounds, tuning's offer_sample of them, are a sample of means. Then up to
- * GBOSE__OFFER_COORDINATES coordinates are chosen for good, in the order of the contexts: those that vary,
- * and that the ones before do not explain (the blocks of two arms often hold the same features). A
+ * The first rounds, GBOSE__OFFER_SAMPLE of them, are a sample of means. Then up to
+ * GBOSE__OFFER_COORDINATES coordinates are chosen for good: one after the other, that which explains most of the
+ * variance that is left of all coordinates, each in units of its own variance, and is not explained itself by those
+ * chosen before (the blocks of two arms often hold the same features). So the order of the contexts does not matter. A
  * coordinate, less its mean and over its standard deviation in the sample, is z. The features, as many as
  * there is room for, are
  *
