@@ -10,8 +10,9 @@ enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_STOPPED = 130 };
 #define EXIT_CODES                                                                                           \
     {EXIT_FINE, "All went well."},                                                                           \
         {EXIT_BROKEN, "Something failed, such as a full disk, or what was checked is wrong."},               \
-        {EXIT_USAGE, "The words given do not fit: an unknown option, a value out of range, a file that "     \
-                     "cannot be read or is not what it should be. Nothing was done."},                       \
+        {EXIT_USAGE,                                                                                         \
+         "The command line cannot be used: an unknown option, a value out of range, a file that "            \
+         "cannot be read or is not what it should be. Nothing was done."},                                   \
     {                                                                                                        \
         EXIT_STOPPED, "Stopped by Ctrl-C; what was finished is kept."                                        \
     }

@@ -128,10 +128,19 @@ void play_clear(struct play *play)
 
 /* ---- playing ---- */
 
+/* Something failed while at work. */
 static int broken(const struct play *play, const gbose_error *err)
 {
     fprintf(stderr, "gbose %s: %s\n", play->command, err->text);
-    return err->code == GBOSE_ENOMEM ? EXIT_BROKEN : EXIT_USAGE;
+    return EXIT_BROKEN;
+}
+
+/* A directory that cannot be used, before anything was done. */
+static int refused(const struct play *play, const gbose_error *err)
+{
+    int code = broken(play, err);
+
+    return err->code == GBOSE_ENOMEM ? code : EXIT_USAGE;
 }
 
 static int say_stopped(const struct play *play, const struct gbose__study *study)
@@ -218,11 +227,13 @@ static int lead(const struct play *play, struct gbose__study *study, char **sour
         rc = gbose__session_collect(study, (const char *const *)sources, (size_t)n, &err);
     if (!rc && play->dir)
         rc = gbose__session_open(&company.session, study, play->dir, &err);
-    if (!rc) {
-        gbose__progress_begin(&company.line, !play->quiet);
-        rc = gbose__engine_play(study, &settings, &err);
-        gbose__progress_end(&company.line);
+    if (rc) {
+        gbose__session_close(company.session);
+        return refused(play, &err);
     }
+    gbose__progress_begin(&company.line, !play->quiet);
+    rc = gbose__engine_play(study, &settings, &err);
+    gbose__progress_end(&company.line);
     if (rc) {
         code = broken(play, &err);
     } else if (gbose__engine_done(study) < gbose__engine_needed(study, play->shard, play->shards)) {

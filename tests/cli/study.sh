@@ -140,7 +140,7 @@ expect_error 2 "holds another study" "$gbose" simulate --world paper --learner g
 same one two
 
 # a disk that is full: one line, and no table that looks whole
-expect_error 2 "cannot write" bash -c 'ulimit -f 8; exec "$@"' - "$gbose" "${study[@]}" --threads 1 --out full
+expect_error 1 "cannot write" bash -c 'ulimit -f 8; exec "$@"' - "$gbose" "${study[@]}" --threads 1 --out full
 [[ ! -e full/table.md && ! -e full/runs.csv ]] || fail "a table although the disk was full"
 "$gbose" "${study[@]}" --out full >/dev/null
 same one full
