@@ -37,7 +37,7 @@ def load(port, path, script, connections):
     if re.search(r"Non-2xx|Socket errors", said):
         sys.exit(f"bench: {said}")
     unit = {"us": 1e-3, "ms": 1, "s": 1e3}
-    time_of = {p: float(v) * unit[u] for p, v, u in re.findall(r"^ +(50|99)% +([\d.]+)(us|ms|s)$", said, re.M)}
+    time_of = {p: float(v) * unit[u] for p, v, u in re.findall(r"^ +(50|99)% +([\d.]+)(us|ms|s) *$", said, re.M)}
     return float(re.search(r"Requests/sec: +([\d.]+)", said)[1]), time_of["50"], time_of["99"]
 
 

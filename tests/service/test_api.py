@@ -169,8 +169,11 @@ def test_an_event_of_the_callers_own_name_is_decided_once(api):
 
 
 def test_rewards_count_once_and_late_ones_are_kept(api):
-    make(api, wait="300ms", aggregate="sum", default_reward=-1)
-    one, two, three = (d["event"] for d in api.post("/v1/bandits/news/decide", [{"contexts": TWO}] * 3))
+    make(api, wait="100ms", aggregate="sum", default_reward=-1)
+    three = api.post("/v1/bandits/news/decide", {"contexts": TWO})["event"]
+    until(lambda: api.get("/v1/bandits/news")["learned"], lambda n: n == 1)
+    api.put("/v1/bandits/news", {"wait": "1h"})
+    one, two = (d["event"] for d in api.post("/v1/bandits/news/decide", [{"contexts": TWO}] * 2))
     rewards = "/v1/bandits/news/rewards"
     assert api.post(rewards, {"event": one, "reward": 0.5, "id": "click"})["result"] == "accepted"
     assert api.post(rewards, {"event": one, "reward": 0.5, "id": "click"})["result"] == "repeated"
@@ -182,6 +185,7 @@ def test_rewards_count_once_and_late_ones_are_kept(api):
     assert refusal(api.post, rewards, {"event": "nobody", "reward": 1}).status == 404
     assert api.post(rewards, {"event": two, "final": True})["closed"] is True
     assert refusal(api.post, rewards, {"event": two}).error["at"] == "reward"
+    assert api.post(rewards, {"event": one, "final": True})["closed"] is True
     until(lambda: api.get("/v1/bandits/news")["learned"], lambda n: n == 3)
     assert api.post(rewards, {"event": three, "reward": 9}) == {"result": "accepted", "late": True}
     seen = [api.get(f"/v1/bandits/news/events/{event}") for event in (one, two, three)]
@@ -193,10 +197,13 @@ def test_rewards_count_once_and_late_ones_are_kept(api):
 
 
 def test_deferred_events_are_learned_only_if_activated(api):
-    make(api, wait="200ms")
-    one, two = (d["event"] for d in api.post("/v1/bandits/news/decide", [{"contexts": TWO, "defer": True}] * 2))
+    make(api, wait="1h")
+    one = api.post("/v1/bandits/news/decide", {"contexts": TWO, "defer": True})["event"]
+    api.put("/v1/bandits/news", {"wait": "100ms"})
+    two = api.post("/v1/bandits/news/decide", {"contexts": TWO, "defer": True})["event"]
     assert api.get(f"/v1/bandits/news/events/{one}")["state"] == "deferred"
     assert api.post("/v1/bandits/news/activate", {"event": one})["result"] == "accepted"
+    assert api.post("/v1/bandits/news/rewards", {"event": one, "final": True})["closed"] is True
     until(lambda: api.get("/v1/bandits/news")["counts"], lambda c: c["pending"] == 0)
     assert [api.get(f"/v1/bandits/news/events/{e}")["state"] for e in (one, two)] == ["default", "unused"]
     assert api.get(f"/v1/bandits/news/events/{two}")["reward"] is None

@@ -284,7 +284,7 @@ def test_a_directory_that_cannot_be_written(tmp_path):
 
 def test_a_crowd_at_the_door(tmp_path):
     """More connections than it takes: the ones that are in are served, and when they leave the others get in."""
-    server = Server(tmp_path / "data", "--connections", "20", "--slow", "2").start()
+    server = Server(tmp_path / "data", "--connections", "20", "--slow", "5").start()
     api = server.client()
     make(api)
     crowd = [connect(server) for _ in range(60)]
