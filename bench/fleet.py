@@ -75,7 +75,7 @@ def sessions(database):
 class Server:
     def __init__(self, url, work, i):
         self.log = os.path.join(work, f"server{i}.log")
-        self.process = subprocess.Popen([GBOSE, "serve", "--store", url, "--port", "0", "--threads", "1"], stderr=open(self.log, "w"))
+        self.process = subprocess.Popen(["setpriv", "--pdeathsig=KILL", "--", GBOSE, "serve", "--store", url, "--port", "0", "--threads", "1"], stderr=open(self.log, "w"))
         for _ in range(600):
             found = re.search(r"http://\S+:(\d+)/", open(self.log).read())
             if found:

@@ -6,8 +6,11 @@ set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 servers=${1-3} first=${2-8791}
 
-if ! [[ $servers =~ ^[1-9]$ && $first =~ ^[0-9]+$ ]]; then
-    echo "fleet: usage: scripts/fleet.sh [SERVERS] [PORT]: 1 to 9 servers, and the port of the first one" >&2
+if [[ $servers == --help || $servers == -h ]]; then
+    sed -n '2,4s/^# //p' "$0"
+    exit 0
+elif ! [[ $# -le 2 && $servers =~ ^[1-9]$ && $first =~ ^[1-9][0-9]{0,4}$ ]] || ((first + servers > 65536)); then
+    echo "fleet: usage: scripts/fleet.sh [SERVERS] [PORT]: 1 to 9 servers, and the port of the first one (1 to 65535)" >&2
     exit 2
 fi
 
@@ -35,22 +38,24 @@ trap 'exit 143' TERM
 "$gbose" store init "$GBOSE_TEST_POSTGRES"
 ports=()
 for ((i = 0; i < servers; i++)); do
-    "$gbose" serve --store "$GBOSE_TEST_POSTGRES" --port $((first + i)) --threads 1 2>"$log/$i" &
+    setpriv --pdeathsig=TERM -- "$gbose" serve --store "$GBOSE_TEST_POSTGRES" --port $((first + i)) --threads 1 2>"$log/$i" &
     pids+=($!)
     ports+=($((first + i)))
 done
-for port in "${ports[@]}"; do
-    for _ in $(seq 200); do
-        ! python3 -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:$port/healthz')" 2>/dev/null || continue 2
+for ((i = 0; i < servers; i++)); do
+    until grep -qs http:// "$log/$i"; do
+        if ! kill -0 "${pids[i]}" 2>/dev/null; then
+            echo "fleet: the server on port ${ports[i]} did not start:" >&2
+            cat "$log/$i" >&2
+            exit 1
+        fi
         sleep 0.05
     done
-    echo "fleet: the server on port $port did not start:" >&2
-    cat "$log"/* >&2
-    exit 1
 done
 for port in "${ports[@]}"; do echo "http://127.0.0.1:$port/"; done
 echo "Each page shows all servers. Ctrl-C ends it; kill -9 one of ${pids[*]} and see what happens."
-python3 - "${ports[@]}" <<'END' &
+[[ -z ${DISPLAY-}${WAYLAND_DISPLAY-} ]] || xdg-open "http://127.0.0.1:$first/" >/dev/null 2>&1 || true
+setpriv --pdeathsig=TERM -- python3 - "${ports[@]}" <<'END' &
 """Decisions at any server, rewards at any other, about 100 a second."""
 import json, random, sys, time, urllib.error, urllib.request
 

@@ -38,6 +38,19 @@ def free_port():
         return it.getsockname()[1]
 
 
+# Somebody to clean up if this process is killed, which it notices by the end of its input. PostgreSQL ends by itself then; what it still writes
+# on its way, or initdb if it was not further, must not outlive the directory: it is gone when it has not come back for a while.
+JANITOR = """
+cat
+[ -e "$1" ] || exit 0
+while [ $((i += 1)) -le 100 ] && [ -e "$1" ]; do
+    [ -e "$1/data/postmaster.pid" ] || rm -rf "$1"
+    sleep 0.3
+done 2>/dev/null
+rm -rf "$1"
+"""
+
+
 class Postgres:
     """Options are settings of the server. Without fsync a killed process loses nothing, only a killed machine would."""
 
@@ -53,11 +66,7 @@ class Postgres:
             os.chown(self.dir, nobody.pw_uid, nobody.pw_gid)
             self.drop = [f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
         self.log = open(os.path.join(self.dir, "log"), "a+")
-        # Somebody to clean up if this process is killed: it notices by the end of its input.
-        self.janitor = subprocess.Popen(
-            ["sh", "-c", 'cat; while [ -e "$1/data/postmaster.pid" ] && [ $((i += 1)) -le 100 ]; do sleep 0.1; done; rm -rf "$1"', "sh", self.dir],
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd="/", start_new_session=True,
-        )
+        self.janitor = subprocess.Popen(["sh", "-c", JANITOR, "sh", self.dir], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd="/", start_new_session=True)
 
     @property
     def url(self):
@@ -146,7 +155,7 @@ def main(words):
         signal.signal(number, lambda *_: sys.exit(143))
     try:
         with Postgres() as it:
-            command = subprocess.Popen(words, env={**os.environ, "GBOSE_TEST_POSTGRES": it.url})
+            command = subprocess.Popen(["setpriv", "--pdeathsig=TERM", "--", *words], env={**os.environ, "GBOSE_TEST_POSTGRES": it.url})
             try:
                 code = command.wait()
             finally:

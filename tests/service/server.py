@@ -7,6 +7,7 @@ import re
 import resource
 import signal
 import subprocess
+import threading
 import time
 
 GBOSE = os.environ.get("GBOSE", "gbose")
@@ -94,8 +95,10 @@ class Server:
         self.errors = open(self.log, "a+")
         self.errors.seek(0, os.SEEK_END)
         begin = self.errors.tell()
+        # It ends with this process, even if that is killed: with the thread that started it, to be exact.
+        bound = ["setpriv", "--pdeathsig=KILL", "--"] if threading.current_thread() is threading.main_thread() else []
         self.process = subprocess.Popen(
-            [GBOSE, *self.words(port)],
+            [*bound, GBOSE, *self.words(port)],
             stderr=self.errors,
             env={**os.environ, **(self.env or {})},
             preexec_fn=limit,

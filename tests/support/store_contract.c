@@ -11,6 +11,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+struct store_fault store_fault = {.in = -1};
+
+int store_step_fails(void)
+{
+    if (store_fault.in < 0 || store_fault.in-- > 0)
+        return 0;
+    store_fault.happened = 1;
+    if (store_fault.stays)
+        store_fault.in = 0;
+    return 1;
+}
 
 void store_ok(struct place *p, int rc)
 {
@@ -548,4 +561,62 @@ void parts_of_a_bandit_change_alone(void **state)
     assert_string_equal(text, "a {\"cap\":1} 2");
     store_ok(p, p->view->generations(p->view, a, note_generation, is, &p->err));
     assert_true(is[2] == 1);
+}
+
+/* A group of everything that clients and the clock do, whose first step fails, then its second, and so on until none does:
+ * either all of it has happened, or nothing. */
+void what_fails_has_not_happened(void **state)
+{
+    struct place *p = *state;
+    uint32_t a = store_bandit(p, "a");
+    int refused = 0, survived = 0;
+
+    store_fault.happened = 1;
+    for (int after = 0; store_fault.happened; after++) {
+        uint64_t number = 10 * (uint64_t)after;
+        char name[24];
+        struct gbose__change group[5] = {
+            store_event(a, number, NULL, 5000),
+            store_event(a, number + 1, NULL, 5000),
+            store_event(a, number + 2, name, 5000),
+            {.kind = GBOSE__ADD_REWARD,
+             .of.reward = {.bandit = a, .number = number, .id = "", .value = 1, .now = 2000, .final = 1}},
+            {.kind = GBOSE__CLOSE_DUE, .of.close = {a, 9000, 1, GBOSE__SUM, -2, 0, 0}}};
+        struct timespec pause = {0, 50 * 1000000};
+        struct gbose__counts before, counts;
+        int rc, back = -1;
+
+        snprintf(name, sizeof name, "name %d", after);
+        store_ok(p, p->view->counts(p->view, a, &before, &p->err));
+        store_fault.happened = 0;
+        store_fault.in = after;
+        rc = p->store->apply(p->store, group, 5, &p->err);
+        store_fault.in = -1;
+        if (rc) {
+            assert_int_equal(rc, p->failure);
+            assert_true(!strncmp(p->err.text, p->says, strlen(p->says)));
+        }
+        refused += rc != 0;
+        survived += store_fault.happened && !rc;
+        for (int again = 0; again < 1 + after % 2;
+             again++) { /* and it is so after the process has ended, too */
+            struct seen seen = {0};
+
+            store_ok(p, p->view->events(p->view, a, number, 64, 0, store_see, &seen, &p->err));
+            assert_int_equal(seen.n, rc ? 0 : 3);
+            store_ok(p, p->view->counts(p->view, a, &counts, &p->err));
+            assert_int_equal(counts.outcomes, before.outcomes + (rc ? 0 : 2));
+            assert_int_equal(counts.events, before.events + (rc ? 0 : 3));
+            if (after % 2 && !again) {
+                store_close(p);
+                store_open(p);
+            }
+        }
+        for (int i = 0; i < 1200 && (back = p->store->apply(p->store, NULL, 0, &p->err)); i++)
+            nanosleep(&pause, NULL); /* it is back by itself */
+        store_ok(p, back);
+    }
+    print_message("of %d groups with a fault %d had not happened, and %d had\n", refused + survived, refused,
+                  survived);
+    assert_true(refused >= p->steps && survived >= p->in_doubt);
 }

@@ -18,7 +18,21 @@ struct place {
     struct gbose__store *store;
     struct gbose__view *view;
     gbose_error err;
+    /* What becomes of a group when a step of the store fails: the code, and what the sentence begins with. At least so
+     * many of its steps can fail; `in_doubt`: of some it must be found out whether the group has happened. */
+    int failure;
+    const char *says;
+    int steps, in_doubt;
 };
+
+/* Faults. The store under test asks before every step that can fail, such as a write, a sync or a message: the one that comes after
+ * `in` others fails, and with `stays` all later ones, too. */
+struct store_fault {
+    int in; /* -1: none fails */
+    int stays, happened;
+};
+extern struct store_fault store_fault;
+int store_step_fails(void);
 
 /* What a visitor keeps. */
 struct seen {
@@ -58,7 +72,8 @@ struct seen store_seen(struct place *p, uint32_t bandit, uint64_t number, const 
     PROMISE(a_group_happens_as_a_whole)                                                                      \
     PROMISE(changes_of_a_group_see_each_other)                                                               \
     PROMISE(numbers_are_leased_once)                                                                         \
-    PROMISE(parts_of_a_bandit_change_alone)
+    PROMISE(parts_of_a_bandit_change_alone)                                                                  \
+    PROMISE(what_fails_has_not_happened)
 
 #define DECLARE(name) void name(void **state);
 STORE_PROMISES(DECLARE)
