@@ -74,6 +74,11 @@ GBOSE_API size_t gbose_schema_round_column(const gbose_schema *schema, size_t i,
  * gbose_schema_dim(). */
 GBOSE_API size_t gbose_schema_reference(const gbose_schema *schema, size_t i);
 
+/* What 1 in column i of the contexts stands for, as text: "4.8 of action.price", "0.5 of the logarithm of action.price",
+ * "10 of action.price times 365 of user.tenure", "unit of user.age" where the scale is 1, and an empty text where the
+ * column says no more than that something is so. As gbose_schema_column() writes names. */
+GBOSE_API size_t gbose_schema_unit(const gbose_schema *schema, size_t i, char *buf, size_t capacity);
+
 /* Column i of the contexts with its parts: 1 in it and in the columns of those terms that are products of some of its
  * factors, with the same values; 0 in all others. Where a schema has both topic and topic*device, what topic=travel
  * adds for device=ios is both together, and either alone may not be knowable.

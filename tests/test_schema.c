@@ -235,6 +235,46 @@ static void columns_have_parts(void **state)
     gbose_schema_free(schema);
 }
 
+/* An effect is for each of these: a scale is part of what a number means. */
+static void columns_have_units(void **state)
+{
+    static const char *const expected[] = {"4.8 of action.price",
+                                           "", /* action.price=missing */
+                                           "4.8 of action.price times 4.8 of action.price",
+                                           "0.5 of the logarithm of action.size",
+                                           "",
+                                           "", /* action.topic=b */
+                                           "unit of user.age",
+                                           "unit of user.age",
+                                           "4.8 of action.price times 3 of user.place[0]",
+                                           "4.8 of action.price times 3 of user.place[1]",
+                                           "3 of user.place[0]", /* times action.price=missing */
+                                           "3 of user.place[1]"};
+    gbose_schema *schema;
+    char unit[100];
+
+    (void)state;
+    assert_int_equal(
+        gbose_schema_new(&schema,
+                         "action.price number scale=4.8\naction.size number log scale=0.5 missing=off\n"
+                         "action.topic category a, b missing=off other=off\nuser.age number missing=off\n"
+                         "user.place vector 2 scale=3 missing=off\n"
+                         "arm = price price*price size topic topic*age price*place\n",
+                         NULL),
+        GBOSE_OK);
+    for (size_t i = 0; i < gbose_schema_dim(schema); i++) {
+        size_t n = gbose_schema_unit(schema, i, unit, sizeof unit);
+
+        assert_string_equal(unit, expected[i]);
+        assert_int_equal(n, strlen(unit));
+    }
+    assert_int_equal(gbose_schema_dim(schema), sizeof expected / sizeof *expected);
+    assert_int_equal(gbose_schema_unit(schema, 0, unit, 4), strlen(expected[0])); /* as snprintf() */
+    assert_string_equal(unit, "4.8");
+    assert_int_equal(gbose_schema_unit(schema, 1000, unit, sizeof unit), 0);
+    gbose_schema_free(schema);
+}
+
 static void no_two_columns_have_the_same_name(void **state)
 {
     gbose_schema *schema = new_schema("action.x category a, \"a*user.y=b\", \"a=b\", \"other\", "
@@ -565,6 +605,7 @@ int main(void)
         cmocka_unit_test(columns_have_names),
         cmocka_unit_test(columns_have_references),
         cmocka_unit_test(columns_have_parts),
+        cmocka_unit_test(columns_have_units),
         cmocka_unit_test(no_two_columns_have_the_same_name),
         cmocka_unit_test(slots_stand_for_names),
         cmocka_unit_test(a_schema_that_appends_is_compatible),

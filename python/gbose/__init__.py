@@ -19,6 +19,7 @@ from ._results import Difference, Study, Summary
 from ._schema import Schema
 from ._study import simulate
 from ._table import Info, Option, learners, worlds
+from ._trial import wcls
 from ._world import Round, World
 from .client import Client, ServiceError
 
@@ -52,5 +53,6 @@ __all__ = [
     "load",
     "read_ticket",
     "simulate",
+    "wcls",
     "worlds",
 ]

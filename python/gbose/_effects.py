@@ -17,8 +17,8 @@ class Effects(list[Any]):
     """Effects, each a dictionary: effect (its name), estimate, and limits: anytime_lower and anytime_upper hold however often
     one looks, lower and upper (from a log only) for one look. effects["action.price"] is one of them; frame() and plot()
     show all. Values of a category are told against the first one: "action.topic=travel less action.topic=sports"; "with parts"
-    adds the terms that are parts of a product. `unknown` are
-    the names of those that cannot be told, since chance never chose between arms that differ in them alone."""
+    adds the terms that are parts of a product. By a schema, for_each says what an estimate is for each of: "4.8 of action.price". `unknown`
+    are the names of those that cannot be told, since chance never chose between arms that differ in them alone."""
 
     def __init__(self, rows: Sequence[Any] = (), unknown: Sequence[str] = ()) -> None:
         super().__init__(rows)
@@ -45,24 +45,25 @@ class Effects(list[Any]):
         ax = ax or plt.gca()
         for i, row in enumerate(self):
             y = len(self) - i
-            if math.isfinite(row["anytime_lower"]):
+            if math.isfinite(row.get("anytime_lower", math.nan)):
                 ax.plot([row["anytime_lower"], row["anytime_upper"]], [y, y], color="C0", lw=1)
             if "lower" in row:
                 ax.plot([row["lower"], row["upper"]], [y, y], color="C0", lw=3)
             ax.plot(row["estimate"], y, "o", color="C0")
         ax.axvline(0, color="black", lw=0.5)
         ax.set_yticks(builtins.range(len(self), 0, -1), [row["effect"] for row in self])
-        ax.set_xlabel("effect on the reward, for each unit")
+        ax.set_xlabel("effect on the reward")
         return ax
 
     def _cells(self) -> list[list[str]]:
         """The table as texts, its head first."""
-        with_look = any("lower" in row for row in self)
-        head = ["effect", "estimate", *(["one look"] if with_look else []), "any time"]
-        cells = [head]
+        kinds = [(head, low, high) for head, low, high in (("one look", "lower", "upper"), ("any time", "anytime_lower", "anytime_upper"))
+                 if any(low in row for row in self)]
+        each = any(row.get("for_each") for row in self)
+        cells = [["effect", "estimate", *(head for head, _, _ in kinds), *(["for each"] if each else [])]]
         for row in self:
-            look = [_interval(row["lower"], row["upper"])] if with_look else []
-            cells.append([row["effect"], f"{row['estimate']:.4g}", *look, _interval(row["anytime_lower"], row["anytime_upper"])])
+            limits = (_interval(row[low], row[high]) for _, low, high in kinds)
+            cells.append([row["effect"], f"{row['estimate']:.4g}", *limits, *([row.get("for_each", "")] if each else [])])
         return cells
 
     def __str__(self) -> str:
@@ -117,7 +118,7 @@ def collect(
         if found is None:
             out.unknown.append(name)
         else:
-            out.append({"effect": label, **found})
+            out.append({"effect": label, **found, **({"for_each": schema.unit(i)} if schema is not None else {})})
     out.unknown = [name for name in out.unknown if name not in references]
     return out
 

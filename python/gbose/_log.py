@@ -172,6 +172,30 @@ def _check_names(names: list[str]) -> None:
 # What a policy may not see: it must decide from what was known before the draw.
 _HIDDEN = frozenset(("r", "reward", "arm", "rt", "why"))
 
+# The column that rows are grouped by, or a function of a row.
+By = Union[str, Callable[[Row], Any], None]
+
+
+def _group_of(by: By, row: Row) -> str:
+    """The value that a row is grouped by; "(none)" if it has none."""
+    shown = {key: value for key, value in row.items() if key not in _HIDDEN}
+    if callable(by):
+        return str(by(shown))
+    assert by is not None
+    if by in _HIDDEN or by in ("p", "pmf", "played"):
+        raise Error(f"by must be something that was known before the draw, and {by!r} came of it: its groups would tell nothing")
+    value: Any = shown.get(by)
+    if value is None and "." in by:
+        value = shown
+        for part in by.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+    return "(none)" if value is None else str(value)
+
+
+def _check_groups(by: By, groups: Mapping[str, Any]) -> None:
+    if isinstance(by, str) and list(groups) == ["(none)"]:
+        raise Error(f"no row has a value {by!r} to go by")
+
 
 def _pmf(policy: Policy, name: str, row: Row, logged: _Logged, number: int) -> Any:
     n = len(logged.pmf)
@@ -208,10 +232,12 @@ class Evaluation:
     differences  name -> Interval: to the first policy, a round, valid at any time
     audit        Audit
     rounds, missing   rows that counted, and rows without a reward
+    groups       value of the column `by` -> Evaluation of its rows alone; each interval holds by itself, and among many a few may be wrong
     """
 
     def __init__(self, names: list[str], e: Any, rounds: int, missing: int, curve: list[tuple[int, list[Interval]]], level: float) -> None:
         self.rounds, self.missing, self.level = rounds, missing, level
+        self.groups: dict[str, Evaluation] = {}
         self.policies: dict[str, dict[str, Any]] = {}
         self.differences: dict[str, Interval] = {}
         self.exact: dict[str, Interval] = {}
@@ -297,6 +323,7 @@ def evaluate(
     horizon: float = 10000,
     schema: Schema | None = None,
     arms: Arms = None,
+    by: By = None,
 ) -> Evaluation:
     """What policies would have earned, from a log that somebody else's decisions made.
 
@@ -312,6 +339,7 @@ def evaluate(
     schema    makes contexts of features by name ('user', 'actions', ...; in tables, columns with a dot). Rows that say that another
               schema made them are refused, unless this one only appends terms to it
     arms      where a table has only the played arm's probability: how many arms there are (they are called 0, 1, ...), or their ids
+    by        a column of the log, as "user.device", or a function of a row: the result's `groups` has an evaluation for each of its values
 
     >>> import gbose, numpy as np
     >>> rng = np.random.default_rng(1)
@@ -340,15 +368,19 @@ def evaluate(
     logged, e = _Logged(schema), None
     rounds = missing = 0
     next_point, curve, difference = 50.0, [], ffi.new("gbose_difference *")
+    groups: dict[str, Any] = {}
+
+    def new(dim: int) -> Any:
+        check(lib.gbose_evaluation_new(box, len(named), dim, options, err), err)
+        return ffi.gc(box[0], lib.gbose_evaluation_free)
+
     for number, row in enumerate(rows(log, arms)):
         if not logged.read(row, number):
             missing += 1
             continue
         dim = 0 if logged.x is None else logged.x.shape[1]
         if e is None:
-            check(lib.gbose_evaluation_new(box, len(named), dim, options, err), err)
-            e = ffi.gc(box[0], lib.gbose_evaluation_free)
-            width = dim
+            e, width = new(dim), dim
         if dim != width:
             raise Error(f"row {number}: contexts have {dim} features, and those before had {width}" if "pmf" in row else
                         f"row {number}: only the played arm's probability is logged, and before it those of all arms were")
@@ -369,10 +401,16 @@ def evaluate(
             if a.shape != logged.pmf.shape:
                 raise Error(f"row {number}: {name} gives probabilities of the shape {a.shape} for {len(logged.pmf)} arms")
             arrays.append(a)
-        pointers = [ffi.from_buffer("double[]", a) for a in arrays]
-        code = lib.gbose_evaluation_add(e, logged.c, ffi.new("const double *[]", pointers), err)
-        if code:
-            raise Error(f"row {number}: {ffi.string(err.text).decode()}")
+        pointers = ffi.new("const double *[]", [ffi.from_buffer("double[]", a) for a in arrays])
+        into = [e]
+        if by is not None:
+            group = groups.setdefault(_group_of(by, row), [None, 0])
+            group[0] = group[0] or new(dim)
+            group[1] += 1
+            into.append(group[0])
+        for evaluation in into:
+            if lib.gbose_evaluation_add(evaluation, logged.c, pointers, err):
+                raise Error(f"row {number}: {ffi.string(err.text).decode()}")
         for bandit in live.values():
             assert bandit is not None
             features = logged.round if bandit.round_features else None
@@ -387,11 +425,16 @@ def evaluate(
             curve.append((rounds, points))
     if e is None:
         raise Error("the log has no row with a reward")
-    return Evaluation([name for name, _ in named], e, rounds, missing, curve, level)
+    names = [name for name, _ in named]
+    result = Evaluation(names, e, rounds, missing, curve, level)
+    _check_groups(by, groups)
+    result.groups = {value: Evaluation(names, evaluation, count, 0, [], level) for value, (evaluation, count) in groups.items()}
+    return result
 
 
 def effects(
-    log: Any, x: Mapping[str, Sequence[float]] | None = None, *, unit: bool = False, level: float = 0.95, schema: Schema | None = None
+    log: Any, x: Mapping[str, Sequence[float]] | None = None, *, unit: bool = False, level: float = 0.95, schema: Schema | None = None,
+    by: By = None,
 ) -> Effects:
     """What features of the arms do to the reward, from a log with contexts and the probabilities of all arms.
 
@@ -400,13 +443,15 @@ def effects(
     unit    errors are clustered by the log's 'unit'
     level   of confidence
     schema  as for evaluate()
+    by      as for evaluate(): effects apart for each value, as "action.price, user.device=ios"
 
     What the log does not identify, because chance never chose between arms that differ in it, is in `unknown` of the result.
     """
     if not 0 < level < 1:
         raise Error(f"level must be between 0 and 1, as 0.95; got {level}")
-    err, box, f = ffi.new("gbose_error *"), ffi.new("gbose_effects **"), None
+    err, box = ffi.new("gbose_error *"), ffi.new("gbose_effects **")
     logged, dim = _Logged(schema), 0
+    groups: dict[str, Any] = {}
     for number, row in enumerate(rows(log)):
         if not logged.read(row, number):
             continue
@@ -416,30 +461,38 @@ def effects(
             raise Error(f"row {number}: there are no contexts ('x')")
         if unit and row.get("unit") is None:
             raise Error(f"row {number}: there is no 'unit' to tell units apart")
-        if f is None:
-            dim = logged.x.shape[1]
-            check(lib.gbose_effects_new(box, dim, int(unit), err), err)
-            f = ffi.gc(box[0], lib.gbose_effects_free)
+        dim = dim or logged.x.shape[1]
         if logged.x.shape[1] != dim:
             raise Error(f"row {number}: contexts have {logged.x.shape[1]} features, and those before had {dim}")
-        if lib.gbose_effects_add(f, logged.c, err):
+        group = "" if by is None else _group_of(by, row)
+        if group not in groups:
+            check(lib.gbose_effects_new(box, dim, int(unit), err), err)
+            groups[group] = ffi.gc(box[0], lib.gbose_effects_free)
+        if lib.gbose_effects_add(groups[group], logged.c, err):
             raise Error(f"row {number}: {ffi.string(err.text).decode()}")
-    if f is None:
+    if not groups:
         raise Error("the log has no row with a reward")
+    _check_groups(by, groups)
     value = ffi.new("gbose_effect_value *")
-
-    def ask(features: Any) -> dict[str, Any] | None:
-        a = np.ascontiguousarray(features, dtype=np.float64)
-        if a.shape != (dim,):
-            raise Error(f"a row of x has the shape {a.shape}, and contexts have {dim} features")
-        if not np.isfinite(a).all():
-            raise Error(f"a row of x must have finite numbers; got {a}")
-        code = lib.gbose_effects_at(f, ffi.from_buffer("double[]", a), level, value)
-        if code == lib.GBOSE_EUNSEEN:
-            return None
-        check(code)
-        return {"estimate": value.estimate, "error": value.error, "lower": value.fixed.lower, "upper": value.fixed.upper,
-                "anytime_lower": value.anytime.lower, "anytime_upper": value.anytime.upper, "rounds": value.rounds, "units": value.units}
-
     columns = schema.columns if schema is not None else [f"x{i}" for i in builtins.range(dim)]
-    return collect(columns, x, schema, ask)
+    out = Effects()
+    for group, f in groups.items():
+
+        def ask(features: Any, f: Any = f) -> dict[str, Any] | None:
+            a = np.ascontiguousarray(features, dtype=np.float64)
+            if a.shape != (dim,):
+                raise Error(f"a row of x has the shape {a.shape}, and contexts have {dim} features")
+            if not np.isfinite(a).all():
+                raise Error(f"a row of x must have finite numbers; got {a}")
+            code = lib.gbose_effects_at(f, ffi.from_buffer("double[]", a), level, value)
+            if code == lib.GBOSE_EUNSEEN:
+                return None
+            check(code)
+            return {"estimate": value.estimate, "error": value.error, "lower": value.fixed.lower, "upper": value.fixed.upper,
+                    "anytime_lower": value.anytime.lower, "anytime_upper": value.anytime.upper, "rounds": value.rounds, "units": value.units}
+
+        found = collect(columns, x, schema, ask)
+        end = "" if by is None else f", {by if isinstance(by, str) else getattr(by, '__name__', 'by')}={group}"
+        out += [{**row, "effect": row["effect"] + end} for row in found]
+        out.unknown += [name + end for name in found.unknown]
+    return out

@@ -8,7 +8,7 @@ import itertools
 import json
 import math
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
+from typing import Any, Iterable, Iterator, Mapping, Sequence, TextIO, Union
 
 from ._errors import Error
 
@@ -36,15 +36,39 @@ def rows(log: Any, arms: Arms = None) -> Iterator[Row]:
 
 def _file(path: Path, arms: Arms) -> Iterator[Row]:
     name = path.name[:-3] if path.name.endswith(".gz") else path.name
-    with gzip.open(path, "rt", encoding="utf-8") if name != path.name else open(path, encoding="utf-8") as lines:
+    with _open(path) as lines:
         try:
             if name.endswith(".csv"):
                 table = csv.DictReader(lines, strict=True)
                 yield from _table(str(path), list(table.fieldnames or []), table, arms)
             else:
                 yield from _lines(path, lines)
-        except (EOFError, gzip.BadGzipFile, UnicodeDecodeError, csv.Error) as error:
+        except _UNREADABLE as error:
             raise Error(f"{path}: {error}") from None
+
+
+# What a file that is cut off, or is no text, raises while it is read.
+_UNREADABLE = (EOFError, gzip.BadGzipFile, UnicodeDecodeError, csv.Error)
+
+
+def _open(path: Path) -> TextIO:
+    """A file of text, packed or not; a byte order mark at its beginning is passed over."""
+    return gzip.open(path, "rt", encoding="utf-8-sig") if path.name.endswith(".gz") else open(path, encoding="utf-8-sig")
+
+
+def records(table: Any) -> tuple[str, list[str], list[Row]]:
+    """What a table is called in messages, its columns and its rows: of a CSV (a path, .gz too), a frame, or dictionaries."""
+    if isinstance(table, (str, Path)):
+        with _open(Path(table)) as lines:
+            try:
+                reader = csv.DictReader(lines, strict=True)
+                return str(table), list(reader.fieldnames or []), list(reader)
+            except _UNREADABLE as error:
+                raise Error(f"{table}: {error}") from None
+    if hasattr(table, "to_dict") and hasattr(table, "columns"):
+        return "the frame", [str(c) for c in table.columns], table.to_dict("records")
+    rows = list(table)
+    return "the table", [str(c) for c in rows[0]] if rows else [], rows
 
 
 def _lines(path: Path, lines: Iterable[str]) -> Iterator[Row]:
@@ -117,7 +141,7 @@ def _given(value: Any) -> bool:
     return value is not None and value != "" and not (isinstance(value, float) and math.isnan(value))
 
 
-def _number(row: Row, column: str) -> float:
+def number(row: Row, column: str) -> float:
     try:
         return float(row[column])
     except (TypeError, ValueError):
@@ -173,6 +197,11 @@ def _obd(row: Row) -> dict[str, Any]:
     return out
 
 
+def _others(row: Row) -> dict[str, Any]:
+    """Columns that are kept as they are: id, t, unit, and what is no feature, to group by or for policies that are functions."""
+    return {k: v for k, v in row.items() if k not in ("arm", "reward", "played", "probability") and "." not in k and ":" not in k and _given(v)}
+
+
 def _known(row: Row, arm: str) -> dict[str, Any]:
     """What is known about an arm of a wide table: its id, and in the Open Bandit Dataset the user's affinity."""
     affinity = row.get(f"user-item_affinity_{arm}")
@@ -184,16 +213,16 @@ def _wide(row: Row, arms: list[str], whole: bool) -> Row:
     if arm not in arms:
         raise Error(f"arm {arm!r} has no column 'p:{arm}'" if whole else f"arm {arm!r} is not among the {len(arms)} of arms")
     out: dict[str, Any] = {"arm": arms.index(arm), "arms": list(arms), **_scopes(row, False), "actions": [_known(row, a) for a in arms]}
-    out["r"] = _number(row, "reward") if _given(row["reward"]) else None
+    out["r"] = number(row, "reward") if _given(row["reward"]) else None
     if whole:
-        out["pmf"] = [_number(row, f"p:{a}") for a in arms]
+        out["pmf"] = [number(row, f"p:{a}") for a in arms]
     else:
-        out["p"] = _number(row, "probability")
-    x = [_number(row, name) for name in row if str(name).startswith("x:")]
+        out["p"] = number(row, "probability")
+    x = [number(row, name) for name in row if str(name).startswith("x:")]
     if x and whole and len(arms) > 1:  # features of the round: every arm but the first gets a block
         q = 1 + len(x)
         out["x"] = [[0.0] * q * (a - 1) + [1.0, *x] + [0.0] * q * (len(arms) - 1 - a) if a else [0.0] * q * (len(arms) - 1) for a in range(len(arms))]
-    return {**{k: v for k, v in row.items() if k in ("id", "t", "unit", "schema") and _given(v)}, **out}
+    return {**_others(row), **out}
 
 
 def _long(group: list[Row]) -> Row:
@@ -202,15 +231,15 @@ def _long(group: list[Row]) -> Row:
     if len(played) != 1:
         raise Error(f"of its {len(group)} arms {len(played)} were played instead of one")
     reward = group[played[0]]["reward"]
-    out: dict[str, Any] = {"arm": played[0], "pmf": [_number(row, "probability") for row in group], **_scopes(first, False)}
-    out["r"] = _number(group[played[0]], "reward") if _given(reward) else None
+    out: dict[str, Any] = {"arm": played[0], "pmf": [number(row, "probability") for row in group], **_scopes(first, False)}
+    out["r"] = number(group[played[0]], "reward") if _given(reward) else None
     actions = [_scopes(row, True).get("action", {}) for row in group]
     if any(actions):
         out["actions"] = actions
     ids = [row.get("arm", row.get("action.id")) for row in group]
     if all(_given(i) for i in ids):
         out["arms"] = ids
-    x = [[_number(row, name) for name in row if str(name).startswith("x:")] for row in group]
+    x = [[number(row, name) for name in row if str(name).startswith("x:")] for row in group]
     if x[0]:
         out["x"] = x
-    return {**{k: v for k, v in first.items() if k in ("id", "t", "unit", "schema") and _given(v)}, **out}
+    return {**_others(first), **out}

@@ -67,6 +67,12 @@ class Schema:
         self.columns: list[str] = self._names(lib.gbose_schema_column, self.dim)
         self.round_columns: list[str] = self._names(lib.gbose_schema_round_column, self.round)
 
+    def unit(self, column: int) -> str:
+        """What 1 in a column of the contexts stands for: "4.8 of action.price"; "" where it says no more than that something is so."""
+        buf = ffi.new("char[]", 4000)
+        lib.gbose_schema_unit(self._s, column, buf, len(buf))
+        return ffi.string(buf).decode()  # type: ignore[no-any-return]
+
     def _names(self, name: Any, n: int) -> list[str]:
         buf = ffi.new("char[]", 10_000)
         names = []

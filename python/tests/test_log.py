@@ -228,9 +228,9 @@ def test_effects_of_a_bandit_have_names(named):
     assert [row["effect"] for row in effects] == NAMES and not effects.unknown
     price = effects["action.price"]
     assert price["anytime_lower"] < 0.8 < price["anytime_upper"]  # scale=2
-    assert tuple(list(price.values())[1:]) == tuple(bandit.effect(np.eye(schema.dim)[0]))
+    assert tuple(list(price.values())[1:]) == (*bandit.effect(np.eye(schema.dim)[0]), "2 of action.price")
     assert bandit.coef["action.price"] == pytest.approx(price["estimate"], abs=0.05)
-    assert list(effects.frame().columns) == ["estimate", "anytime_lower", "anytime_upper"]
+    assert list(effects.frame().columns) == ["estimate", "anytime_lower", "anytime_upper", "for_each"]
     assert len(effects.plot(plt.subplots()[1]).lines) == 2 * len(effects) + 1
     assert "action.price" in str(effects) and "<td>action.price</td>" in effects._repr_html_()
     assert [row["effect"] for row in bandit.effects(["action.price"], level=0.5)] == ["action.price"]
@@ -319,3 +319,87 @@ def test_broken_files(tmp_path):
         (tmp_path / name).write_bytes(data)
         with pytest.raises(gbose.Error, match=says):
             gbose.evaluate(tmp_path / name)
+
+
+# ---- groups and trials ----
+
+
+def test_groups(named, command, tmp_path):
+    """By a feature, a column or a function: each group is what its rows alone would be, and the same as the command's."""
+    rows, table, _, schema = named
+    rows = [{**row, "user": {**row["user"], "old": row["user"]["age"] > 0}, "day": f"2026-01-0{1 + i // 700}"} for i, row in enumerate(rows)]
+    result = gbose.evaluate(rows, ["uniform", "arm=b"], range=(-9, 9), schema=schema, by="user.old")
+    alone = gbose.evaluate([row for row in rows if row["user"]["old"]], ["uniform", "arm=b"], range=(-9, 9), schema=schema)
+    assert sorted(result.groups) == ["False", "True"] and result.groups["True"].rounds == alone.rounds
+    assert result.groups["True"].differences == alone.differences
+    by_day = gbose.evaluate(rows, ["uniform", "arm=b"], schema=schema, by="day").groups
+    assert list(by_day) == ["2026-01-01", "2026-01-02", "2026-01-03"] and by_day["2026-01-02"].rounds == 700
+    assert list(gbose.evaluate(rows, schema=schema, by=lambda row: row["id"] % 2).groups) == ["0", "1"]
+    found = gbose.effects(rows, schema=schema, by="user.old")
+    same = gbose.effects([row for row in rows if row["user"]["old"]], schema=schema)
+    assert found["action.price, user.old=True"]["estimate"] == same["action.price"]["estimate"]
+    assert len(found) == 2 * len(same)
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "named.schema").write_text(schema.text)
+    subprocess.run([command, "evaluate", path, "--policy", "uniform", "arm=b", "--schema", tmp_path / "named.schema", "--by", "day", "--out", tmp_path / "out"],
+                   check=True, capture_output=True)
+    import pandas as pd
+
+    groups = pd.read_csv(tmp_path / "out" / "groups.csv").set_index("day")
+    for day, group in by_day.items():
+        assert groups.loc[day, "rounds"] == group.rounds
+        assert groups.loc[day, "difference"] == pytest.approx(group.differences["arm=b"].estimate, rel=1e-12)
+        assert groups.loc[day, "lower"] == pytest.approx(group.differences["arm=b"].lower, rel=1e-12)
+    frame = pd.DataFrame(table).assign(shop="north")  # other columns of a table may be gone by, and reach functions
+    assert list(gbose.evaluate(frame, schema=schema, by="shop").groups) == ["north"]
+    gbose.evaluate(frame, [lambda row: [1, 0, 0] if row["shop"] == "north" else [0, 0, 1]], schema=schema)
+    for by, says in (("arm", "'arm' came of it"), ("nothing", "no row has a value 'nothing'")):
+        with pytest.raises(gbose.Error, match=says):
+            gbose.evaluate(rows, schema=schema, by=by)
+        with pytest.raises(gbose.Error, match=says):
+            gbose.effects(rows, schema=schema, by=by)
+
+
+def test_effects_say_what_they_are_for_each_of(named):
+    rows, _, _, schema = named
+    found = gbose.effects(rows, schema=schema)
+    assert [row["for_each"] for row in found] == ["2 of action.price", "", "", "2 of action.price times unit of user.age"]
+    assert "2 of action.price" in str(found) and "for each" in found._repr_html_()
+
+
+def test_trials(tmp_path, command):
+    """wcls() and the command are the same, from a frame, a file and rows."""
+    import pandas as pd
+
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"user": np.repeat(np.arange(30), 20), "day": np.tile(np.arange(20), 30), "ok": rng.random(600) < 0.9, "p": 0.4})
+    frame["sent"] = (rng.random(600) < 0.4).astype(int)
+    frame["steps"] = 3 + frame["sent"] * (0.8 - 0.03 * frame["day"]) + rng.normal(size=600)
+    frame["ok"] = frame["ok"].astype(int)
+    options = {"unit": "user", "action": "sent", "probability": "p", "outcome": "steps", "available": "ok", "controls": ["day"], "moderators": ["day"]}
+    found = gbose.wcls(frame, **options)
+    frame.to_csv(tmp_path / "trial.csv", index=False)
+    for other in (tmp_path / "trial.csv", frame.to_dict("records")):
+        again = gbose.wcls(other, **options)
+        assert [row["effect"] for row in again] == ["treatment (moderators 0)", "day"]
+        assert again[0]["error"] == pytest.approx(found[0]["error"], rel=1e-12)
+    subprocess.run([command, "effects", tmp_path / "trial.csv", "--wcls", "--unit", "user", "--arm", "sent", "--probability", "p", "--reward", "steps",
+                    "--available", "ok", "--controls", "day", "--moderators", "day", "--out", tmp_path / "out"], check=True, capture_output=True)
+    table = pd.read_csv(tmp_path / "out" / "effects.csv").set_index("effect")
+    for row in found:
+        for column in ("estimate", "error", "lower", "upper", "rounds", "units"):
+            assert table.loc[row["effect"], column] == pytest.approx(row[column], rel=1e-10)
+    assert "any time" not in str(found) and len(found.plot(plt.subplots()[1]).lines) == 5
+    assert gbose.wcls(frame[frame["user"] < 2], **options).unknown == ["treatment (moderators 0)", "day"]
+    for change, says in (({"action": "send"}, "no column 'send'; there are user, day"), ({"action": "day"}, "'day' must be 0 or 1"),
+                         ({"probability": "steps"}, "must be between 0 and 1"), ({"level": 2}, "level must be between")):
+        with pytest.raises(gbose.Error, match=says):
+            gbose.wcls(frame, **{**options, **change})
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path):
+    (tmp_path / "log.csv").write_text("\ufeffarm,reward,p:a,p:b\na,1,0.5,0.5\n", encoding="utf-8")
+    (tmp_path / "log.jsonl").write_text('\ufeff{"arm":0,"pmf":[0.5,0.5],"r":1}\n', encoding="utf-8")
+    for name in ("log.csv", "log.jsonl"):
+        assert gbose.evaluate(tmp_path / name).rounds == 1

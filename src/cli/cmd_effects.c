@@ -97,6 +97,16 @@ static void write_column(const struct asking *q, size_t i, char *buf, size_t siz
         snprintf(buf, size, "x%zu", i);
 }
 
+/* What an effect of column i is for each of. NULL: out of memory. */
+static char *unit_of(const struct asking *q, size_t i)
+{
+    char buf[1300] = "unit";
+
+    if (q->logs.schema)
+        gbose_schema_unit(q->logs.schema, i, buf, sizeof buf);
+    return strdup(buf);
+}
+
 static int ask(const struct asking *q, size_t g, const double *x, struct gbose__effect_row *row)
 {
     row->known = gbose_effects_at(q->f[g], x, q->level, &row->value) == GBOSE_OK;
@@ -145,6 +155,12 @@ static int is_reference(const struct asking *q, const struct gbose__effect_row *
     return 0;
 }
 
+static void clear_row(struct gbose__effect_row *row)
+{
+    free(row->name);
+    free(row->unit);
+}
+
 /* Leave out references: `each` rows of every group, of which fewer are left. */
 static void drop_references(const struct asking *q, struct gbose__effect_row *rows, size_t *n, size_t each)
 {
@@ -155,7 +171,7 @@ static void drop_references(const struct asking *q, struct gbose__effect_row *ro
         drop[k] = (char)is_reference(q, rows + k / each * each, k % each);
     for (size_t k = 0; drop && k < *n; k++)
         if (drop[k])
-            free(rows[k].name);
+            clear_row(rows + k);
         else
             rows[left++] = rows[k];
     *n = drop ? left : *n;
@@ -187,8 +203,9 @@ static size_t find_column(const struct asking *q, const char *name, size_t lengt
     return i;
 }
 
-/* "1,0,-2", or "COLUMN", or "COLUMN less COLUMN" as a row of features. */
-static int read_contrast(const struct asking *q, const char *text, double *x)
+/* "1,0,-2", or "COLUMN", or "COLUMN less COLUMN" as a row of features. The (first) column that is named goes to `named`: dim if
+ * there is none. */
+static int read_contrast(const struct asking *q, const char *text, double *x, size_t *named)
 {
     static const char minus[] = " less ";
     const char *less = strstr(text, minus), *from = text;
@@ -197,9 +214,10 @@ static int read_contrast(const struct asking *q, const char *text, double *x)
     char *end;
     int all_zero = 1;
 
+    *named = first < q->dim && second < q->dim ? first : q->dim;
     if (less && first == second && first < q->dim)
         return usage_error(q->logs.command, "--x '%s' asks for nothing: it is the same column twice", text);
-    if (first < q->dim && second < q->dim) {
+    if (*named < q->dim) {
         x[first] = 1;
         x[second] = less ? x[second] - 1 : 1;
         return EXIT_FINE;
@@ -230,15 +248,17 @@ static int fill(const struct asking *q, struct gbose__effect_row **rows, size_t 
     *rows = calloc(*n ? *n : 1, sizeof **rows);
     for (size_t k = 0; *rows && x && k < *n && !rc; k++) {
         struct gbose__effect_row *row = *rows + k;
-        size_t g = k / each, i = k % each;
+        size_t g = k / each, i = k % each, named;
 
         memset(x, 0, q->dim * sizeof *x);
         if (q->contrasts->n) {
-            rc = read_contrast(q, q->contrasts->value[i], x);
+            rc = read_contrast(q, q->contrasts->value[i], x, &named);
             row->name = strdup(q->contrasts->value[i]);
+            row->unit = !rc && named < q->dim ? unit_of(q, named) : NULL;
             row->known = !rc && gbose_effects_at(q->f[g], x, q->level, &row->value) == GBOSE_OK;
         } else {
             row->name = ask_column(q, g, i, x, row);
+            row->unit = unit_of(q, i);
         }
         row->name = with_group(q, g, row->name);
         if (!row->name)
@@ -286,7 +306,7 @@ static int answer(struct asking *q, struct arg *args)
         }
     }
     for (size_t i = 0; rows && i < n; i++)
-        free(rows[i].name);
+        clear_row(rows + i);
     free(rows);
     return rc;
 }

@@ -231,6 +231,24 @@ static void print_replay(const struct evaluating *v)
                    (double)v->rounds / fmax(1, (double)v->policy[i].accepted));
 }
 
+/* Differences for each group. NULL: out of memory. */
+static struct gbose__judged_group *fill_groups(struct evaluating *v, size_t *n)
+{
+    struct gbose__judged_group *out = calloc(v->groups.n * v->n + 1, sizeof *out);
+
+    *n = 0;
+    for (size_t g = 0; out && g < v->groups.n; g++)
+        for (size_t i = 1; i < v->n && v->group[g]; i++) {
+            gbose_difference d;
+            gbose_policy_value value;
+
+            if (!gbose_evaluation_difference(v->group[g], i, &d) &&
+                !gbose_evaluation_policy(v->group[g], i, &value))
+                out[(*n)++] = (struct gbose__judged_group){v->groups.text[g], i, value.rounds, d.phi};
+        }
+    return out;
+}
+
 static int report(struct evaluating *v, const char *dir)
 {
     struct gbose__judgement j = {.title = v->logs.path[0],
@@ -238,14 +256,15 @@ static int report(struct evaluating *v, const char *dir)
                                  .policy = v->judged,
                                  .n = v->n,
                                  .partial = v->logs.partial};
+    struct gbose__judged_group *groups = fill_groups(v, &j.n_groups);
     gbose_arm_audit *arms = NULL;
     gbose_error err = {0, ""};
     char sentence[600], *summary = NULL;
     size_t size, n_arms = v->logs.ids.n, most = n_arms;
     FILE *memory = open_memstream(&summary, &size);
-    int rc = memory ? GBOSE_OK : gbose__no_memory(&err);
+    int rc = memory && groups ? GBOSE_OK : gbose__no_memory(&err);
 
-    if (!rc) {
+    if (memory) {
         logs_summary(&v->logs, memory);
         fclose(memory);
         j.summary = summary;
@@ -268,6 +287,8 @@ static int report(struct evaluating *v, const char *dir)
         gbose_evaluation_arm(v->e, a, arms + a);
     j.arm = arms;
     j.n_arms = n_arms;
+    j.by = v->logs.by;
+    j.group = groups;
     j.arm_name = v->logs.ids.n ? (const char *const *)v->logs.ids.text : NULL;
     if (!rc) {
         fputs(summary, stdout);
@@ -279,8 +300,7 @@ static int report(struct evaluating *v, const char *dir)
         print_replay(v);
         answers_print_policies(stdout, &j, v->set.low, v->set.high);
         if (v->logs.by)
-            answers_print_groups(stdout, &j, v->logs.by, (const char *const *)v->groups.text, v->group,
-                                 v->groups.n);
+            answers_print_groups(stdout, &j);
         if (v->logs.partial)
             puts("Only the played arm's probability is logged: there is no propensity audit, and contexts "
                  "are not used.");
@@ -291,6 +311,7 @@ static int report(struct evaluating *v, const char *dir)
     }
     free(summary);
     free(arms);
+    free(groups);
     if (rc)
         fprintf(stderr, "gbose %s: %s\n", v->logs.command, err.text);
     return rc ? EXIT_BROKEN : EXIT_FINE;

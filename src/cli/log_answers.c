@@ -70,21 +70,38 @@ static void print_estimates(FILE *to, const struct gbose__judgement *j, int widt
     }
 }
 
+/* How wide a column of intervals is: as the longest of them needs. */
+static void widen(int *width, const gbose_interval *i)
+{
+    char text[GBOSE__INTERVAL_SIZE];
+    int length = (int)strlen(gbose__format_interval(text, i->estimate, i->lower, i->upper));
+
+    *width = length > *width ? length : *width;
+}
+
 void answers_print_policies(FILE *to, const struct gbose__judgement *j, double low, double high)
 {
-    char difference[GBOSE__INTERVAL_SIZE], level[GBOSE__INTERVAL_SIZE];
-    int width = name_width(longest_name(j), 66);
+    char text[GBOSE__INTERVAL_SIZE];
+    int first = 12, second = 8, name;
 
-    fprintf(to, "\n%-*s %24s %22s %8s %8s\n", width, "policy", "difference", "level", "worth of", "largest");
-    fprintf(to, "%-*s %24s %22s %8s %8s\n", width, "", "to the first", "", "rounds", "weight");
+    for (size_t i = 0; i < j->n; i++) {
+        if (i)
+            widen(&first, &j->policy[i].difference.phi);
+        widen(&second, &j->policy[i].value.level);
+    }
+    name = name_width(longest_name(j), first + second + 22);
+    fprintf(to, "\n%-*s  %*s  %*s %8s %8s\n", name, "policy", first, "difference", second, "level",
+            "worth of", "largest");
+    fprintf(to, "%-*s  %*s  %*s %8s %8s\n", name, "", first, "to the first", second, "", "rounds", "weight");
     for (size_t i = 0; i < j->n; i++) {
         const gbose_policy_value *v = &j->policy[i].value;
         const gbose_interval *d = &j->policy[i].difference.phi;
 
-        gbose__format_interval(difference, d->estimate, d->lower, d->upper);
-        gbose__format_interval(level, v->level.estimate, v->level.lower, v->level.upper);
-        print_name(to, j->policy[i].name, width);
-        fprintf(to, " %24s %22s %8.0f %8.3g\n", i ? difference : "", level, v->effective, v->largest);
+        print_name(to, j->policy[i].name, name);
+        fprintf(to, "  %*s", first, i ? gbose__format_interval(text, d->estimate, d->lower, d->upper) : "");
+        fprintf(to, "  %*s %8.0f %8.3g\n", second,
+                gbose__format_interval(text, v->level.estimate, v->level.lower, v->level.upper), v->effective,
+                v->largest);
     }
     if (isnan(j->policy[0].value.level.lower))
         fprintf(to,
@@ -94,30 +111,28 @@ void answers_print_policies(FILE *to, const struct gbose__judgement *j, double l
     print_estimates(to, j, name_width(longest_name(j), 64));
 }
 
-void answers_print_groups(FILE *to, const struct gbose__judgement *j, const char *by,
-                          const char *const *value, gbose_evaluation *const *group, size_t n)
+void answers_print_groups(FILE *to, const struct gbose__judgement *j)
 {
-    char difference[GBOSE__INTERVAL_SIZE];
-    size_t longest = characters(by);
-    int first, second = name_width(longest_name(j), 58);
+    char text[GBOSE__INTERVAL_SIZE];
+    size_t longest = characters(j->by);
+    int value, name, difference = 10;
 
-    for (size_t g = 0; g < n; g++)
-        longest = characters(value[g]) > longest ? characters(value[g]) : longest;
-    first = name_width(longest, 36 + second);
-    fprintf(to, "\n%-*s %-*s %8s %24s\n", first, by, second, "policy", "rounds", "difference");
-    for (size_t g = 0; g < n; g++)
-        for (size_t i = 1; i < j->n; i++) {
-            gbose_difference d;
-            gbose_policy_value v;
+    for (size_t g = 0; g < j->n_groups; g++) {
+        longest = characters(j->group[g].value) > longest ? characters(j->group[g].value) : longest;
+        widen(&difference, &j->group[g].phi);
+    }
+    name = name_width(longest_name(j), difference + 24 + NAME_LEAST);
+    value = name_width(longest, difference + 12 + name);
+    fprintf(to, "\n%-*s %-*s %8s  %*s\n", value, j->by, name, "policy", "rounds", difference, "difference");
+    for (size_t g = 0; g < j->n_groups; g++) {
+        const struct gbose__judged_group *group = j->group + g;
 
-            if (gbose_evaluation_difference(group[g], i, &d) || gbose_evaluation_policy(group[g], i, &v))
-                continue;
-            print_name(to, value[g], first);
-            fputc(' ', to);
-            print_name(to, j->policy[i].name, second);
-            fprintf(to, " %8" PRIu64 " %24s\n", v.rounds,
-                    gbose__format_interval(difference, d.phi.estimate, d.phi.lower, d.phi.upper));
-        }
+        print_name(to, group->value, value);
+        fputc(' ', to);
+        print_name(to, j->policy[group->policy].name, name);
+        fprintf(to, " %8" PRIu64 "  %*s\n", group->rounds, difference,
+                gbose__format_interval(text, group->phi.estimate, group->phi.lower, group->phi.upper));
+    }
     fputs("Each row's interval holds by itself; among many rows a few may be wrong.\n", to);
 }
 

@@ -11,9 +11,8 @@
  * within [low, high]. */
 void answers_print_policies(FILE *to, const struct gbose__judgement *j, double low, double high);
 
-/* Differences for each of n values of the column `by`. */
-void answers_print_groups(FILE *to, const struct gbose__judgement *j, const char *by,
-                          const char *const *value, gbose_evaluation *const *group, size_t n);
+/* Differences for each group. */
+void answers_print_groups(FILE *to, const struct gbose__judgement *j);
 
 /* A sentence for each effect that is known, one for those that are not, and the table. A trial has no intervals for all times. */
 void answers_print_effects(FILE *to, const struct gbose__effect_row *rows, size_t n, double level, int trial);

@@ -163,6 +163,7 @@ static int fill(struct trial *t, const gbose_wcls *w, struct gbose__effect_row *
         (*rows)[i].name = strdup(name ? name : t->n_moderators ? "treatment (moderators 0)" : "treatment");
         (*rows)[i].kind = i ? GBOSE__EFFECT_MODERATOR : GBOSE__EFFECT_TREATMENT;
         (*rows)[i].known = gbose_wcls_at(w, x, level, &(*rows)[i].value) == GBOSE_OK;
+        (*rows)[i].unit = i ? strdup("unit") : NULL;
         if (!(*rows)[i].name)
             return EXIT_BROKEN;
     }

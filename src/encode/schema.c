@@ -269,6 +269,43 @@ size_t gbose_schema_round_column(const gbose_schema *schema, size_t i, char *buf
     return write_name(schema, &schema->round, i, buf, capacity);
 }
 
+/* Does column c of a feature hold its value, which has a scale? */
+static int has_scale(const struct gbose__schema_feature *f, uint32_t c)
+{
+    return (f->type == TYPE_NUMBER || f->type == TYPE_VECTOR) && c != f->missing_column;
+}
+
+size_t gbose_schema_unit(const gbose_schema *schema, size_t i, char *buf, size_t capacity)
+{
+    const struct gbose__term *t = schema->arm.at;
+    size_t n = 0;
+
+    if (capacity)
+        *buf = 0;
+    if (i >= schema->arm.columns)
+        return 0;
+    while (i >= t->first + t->width)
+        t++;
+    i -= t->first;
+    for (uint32_t k = 0; k < t->n_factors; k++) {
+        const struct gbose__factor *f = &t->factor[k];
+        const struct gbose__schema_feature *feature = &schema->feature[f->feature];
+        uint32_t c = (uint32_t)(i / f->stride % f->width);
+        char one[3 * GBOSE__MAX_NAME + 20], size[40] = "unit";
+
+        if (!has_scale(feature, c))
+            continue;
+        write_column(one, sizeof one, feature, c);
+        if (feature->scale != 1)
+            snprintf(size, sizeof size, "%g", feature->scale);
+        for (uint32_t times = 0; times < f->power || times == 0; times++)
+            n += (size_t)snprintf(n < capacity ? buf + n : NULL, n < capacity ? capacity - n : 0,
+                                  "%s%s of %s%s", n ? " times " : "", size,
+                                  feature->logarithm ? "the logarithm of " : "", one);
+    }
+    return n;
+}
+
 size_t gbose_schema_reference(const gbose_schema *schema, size_t i)
 {
     const struct gbose__term *t = schema->arm.at;

@@ -9,6 +9,7 @@
 #include "report/format.h"
 #include "report/gnuplot.h"
 #include "report/html.h"
+#include "report/plot.h"
 
 void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_row *row)
 {
@@ -17,20 +18,20 @@ void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_r
     char a[GBOSE__NUMBER_SIZE], b[GBOSE__NUMBER_SIZE], c[GBOSE__NUMBER_SIZE];
 
     const char *what = row->kind == GBOSE__EFFECT_MODERATOR ? "the effect of treatment" : "the reward",
-               *each = row->kind == GBOSE__EFFECT_TREATMENT ? "" : " for each unit";
+               *unit = row->unit ? row->unit : "", *each = *unit ? " for each " : "";
 
     if (i->lower > 0 || i->upper < 0) {
         int up = i->lower > 0;
 
-        snprintf(buf, size, "%s %s %s by %s%s [%s, %s], at one look.", row->name, up ? "raises" : "lowers",
-                 what, gbose__format_to_width(a, fabs(i->estimate), width), each,
+        snprintf(buf, size, "%s %s %s by %s%s%s [%s, %s], at one look.", row->name, up ? "raises" : "lowers",
+                 what, gbose__format_to_width(a, fabs(i->estimate), width), each, unit,
                  gbose__format_to_width(b, up ? i->lower : -i->upper, width),
                  gbose__format_to_width(c, up ? i->upper : -i->lower, width));
     } else {
-        snprintf(buf, size, "%s: no effect%s can be seen; it is between %s and %s%s, at one look.", row->name,
-                 row->kind == GBOSE__EFFECT_MODERATOR ? " on that of treatment" : "",
-                 gbose__format_to_width(b, i->lower, width), gbose__format_to_width(c, i->upper, width),
-                 each);
+        snprintf(buf, size, "%s: no effect%s can be seen; it is between %s and %s%s%s, at one look.",
+                 row->name, row->kind == GBOSE__EFFECT_MODERATOR ? " on that of treatment" : "",
+                 gbose__format_to_width(b, i->lower, width), gbose__format_to_width(c, i->upper, width), each,
+                 unit);
     }
 }
 
@@ -60,7 +61,7 @@ static void print_csv(FILE *to, const struct gbose__effects_table *t)
 {
     char buf[GBOSE__NUMBER_SIZE];
 
-    fputs("effect,estimate,error,lower,upper,anytime_lower,anytime_upper,rounds,units\n", to);
+    fputs("effect,estimate,error,lower,upper,anytime_lower,anytime_upper,rounds,units,for_each\n", to);
     for (size_t i = 0; i < t->n; i++) {
         const gbose_effect_value *v = &t->row[i].value;
         const double values[] = {v->estimate,      v->error,         v->fixed.lower,    v->fixed.upper,
@@ -69,6 +70,8 @@ static void print_csv(FILE *to, const struct gbose__effects_table *t)
         gbose__csv_print(to, t->row[i].name);
         for (size_t k = 0; k < 8; k++)
             fprintf(to, ",%s", t->row[i].known ? gbose__format_number(buf, values[k]) : "");
+        fputc(',', to);
+        gbose__csv_print(to, t->row[i].unit ? t->row[i].unit : "");
         fputc('\n', to);
     }
 }
@@ -76,6 +79,7 @@ static void print_csv(FILE *to, const struct gbose__effects_table *t)
 #define WIDTH 520     /* pixels of the drawing: on a phone its letters are still 9 high */
 #define NAME_MOST 200 /* letters of a name that the drawing shows; they are broken into lines of LINE */
 #define LINE 28
+#define TICKS_MOST 4
 
 /* A name for the drawing, in lines of LINE letters at the most, broken behind '*' and spaces if it can be. */
 static size_t break_name(char buf[2 * NAME_MOST], const char *name)
@@ -100,12 +104,23 @@ static size_t break_name(char buf[2 * NAME_MOST], const char *name)
     return lines;
 }
 
+/* The ends of its line: for all times, or as long as there is no such interval, for one look. */
+static double lower_end(const gbose_effect_value *v)
+{
+    return isfinite(v->anytime.lower) ? v->anytime.lower : v->fixed.lower;
+}
+
+static double upper_end(const gbose_effect_value *v)
+{
+    return isfinite(v->anytime.upper) ? v->anytime.upper : v->fixed.upper;
+}
+
 /* A line for each effect: thin for all times, thick for one look. */
 static void print_forest(FILE *to, const struct gbose__effects_table *t)
 {
     char name[2 * NAME_MOST];
     size_t lines = 1, known = 0;
-    double height;
+    double height, low = 0, high = 0;
 
     for (size_t i = 0; i < t->n; i++)
         if (t->row[i].known) {
@@ -113,20 +128,23 @@ static void print_forest(FILE *to, const struct gbose__effects_table *t)
 
             lines = own > lines ? own : lines;
             known++;
+            low = fmin(low, lower_end(&t->row[i].value));
+            high = fmax(high, upper_end(&t->row[i].value));
         }
     height = 70 + (double)known * fmax(26, 8 + 19 * (double)lines);
     fputs("set border 1\nset xtics nomirror out scale 0.5\nset grid xtics lc rgb \"#dddddd\" lt 1\nunset "
           "key\nset xlabel "
-          "\"effect for each unit\"\nset xtics autofreq\nset format x \"%g\"\n$d << EOD\n",
+          "\"effect on the reward\"\n",
           to);
+    gbose__plot_ticks(to, 'x', low, high, TICKS_MOST);
+    fputs("$d << EOD\n", to);
     for (size_t i = 0, at = known; i < t->n; i++) {
         const gbose_effect_value *v = &t->row[i].value;
 
         if (!t->row[i].known)
             continue;
         fprintf(to, "%zu %.17g %.17g %.17g %.17g %.17g ", at--, v->estimate, v->fixed.lower, v->fixed.upper,
-                isfinite(v->anytime.lower) ? v->anytime.lower : v->fixed.lower,
-                isfinite(v->anytime.upper) ? v->anytime.upper : v->fixed.upper);
+                lower_end(v), upper_end(v));
         break_name(name, t->row[i].name);
         gbose__gnuplot_string(to, name);
         fputc('\n', to);
@@ -157,7 +175,7 @@ static void put_table(FILE *to, const struct gbose__effects_table *t)
             "<h2>Effects</h2>\n<div "
             "class=\"wide\"><table><thead><tr><th>effect</th><th>estimate</th><th>standard "
             "error</th><th class=\"edge\">from</th><th>to</th>%s<th "
-            "class=\"edge\">rounds</th></tr></thead><tbody>\n",
+            "class=\"edge\">rounds</th><th>for each</th></tr></thead><tbody>\n",
             t->anytime ? "<th class=\"edge\">any time: from</th><th>to</th>" : "");
     for (size_t i = 0; i < t->n; i++) {
         const gbose_effect_value *v = &t->row[i].value;
@@ -177,10 +195,13 @@ static void put_table(FILE *to, const struct gbose__effects_table *t)
             cell(to, v->anytime.upper, width);
         }
         cell(to, (double)v->rounds, 100);
-        fputs("</tr>\n", to);
+        fputs("<td>", to);
+        gbose__format_html(to, t->row[i].unit ? t->row[i].unit : "");
+        fputs("</td></tr>\n", to);
     }
     fprintf(to,
-            "</tbody></table></div>\n<p>Effects are on the reward of a round, for each unit of the feature; "
+            "</tbody></table></div>\n<p>Effects are on the reward of a round, <i>for each</i> so much of the "
+            "feature; "
             "intervals are at %g%%. "
             "<i>From</i> and <i>to</i> hold for one look at a time that was chosen beforehand, such as the "
             "planned end of a "

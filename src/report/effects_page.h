@@ -12,7 +12,8 @@ enum gbose__effect_kind { GBOSE__EFFECT_FEATURE, GBOSE__EFFECT_TREATMENT, GBOSE_
 struct gbose__effect_row {
     char *name;
     enum gbose__effect_kind kind;
-    int known; /* 0: the log does not identify it */
+    int known;  /* 0: the log does not identify it */
+    char *unit; /* what it is for each of: "unit", "4.8 of action.price"; NULL or "": nothing */
     gbose_effect_value value;
 };
 
@@ -26,7 +27,7 @@ struct gbose__effects_table {
 
 #define GBOSE__SENTENCE_SIZE 3000 /* of a sentence, names of two columns included */
 
-/* "price lowers the reward by 0.12 for each unit [0.08, 0.16], at one look." The row is known. */
+/* "action.price lowers the reward by 0.12 for each 4.8 of action.price [0.08, 0.16], at one look." The row is known. */
 void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_row *row);
 
 /* "The log cannot tell about a, b: chance never chose between arms that differ in it." Empty if all are

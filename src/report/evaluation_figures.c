@@ -67,12 +67,37 @@ static double key_height(size_t entries)
     return 20 * (double)entries;
 }
 
+/* Round numbers 1, 2, 5, 10, ... of the rounds that the curves go over. */
+static void round_tics(FILE *to, const struct gbose__judgement *j)
+{
+    static const double mantissa[] = {1, 2, 5};
+    double low = INFINITY, high = 0;
+    int n = 0;
+
+    for (size_t i = 1; i < j->n; i++)
+        for (size_t k = 0; k < j->policy[i].n_curve; k++)
+            if (isfinite(j->policy[i].curve[k].phi.lower)) {
+                low = fmin(low, j->policy[i].curve[k].rounds);
+                high = fmax(high, j->policy[i].curve[k].rounds);
+            }
+    fputs("set xtics (", to);
+    for (double power = 1; power <= high; power *= 10)
+        for (size_t k = 0; k < 3; k++) {
+            double x = mantissa[k] * power;
+
+            if (x >= low && x <= high && (k == 0 || high < 100 * low))
+                fprintf(to, "%s\"%.0f\" %.0f", n++ ? ", " : "", x, x);
+        }
+    fputs(")\n", to);
+}
+
 static void difference_figure(FILE *to, const struct gbose__judgement *j)
 {
     begin(to, j->n - 1);
     fputs("set xlabel \"logged rounds\"\nset ylabel \"difference of reward a round\"\nset logscale x\n"
-          "set xrange [*:*] noextend\nset format x \"%.0f\"\n",
+          "set xrange [*:*] noextend\n",
           to);
+    round_tics(to, j);
     define_names(to, j);
     for (size_t i = 1; i < j->n; i++) {
         fprintf(to, "$d%zu << EOD\n", i);

@@ -205,6 +205,24 @@ static void audit_csv(FILE *to, const struct gbose__judgement *j)
     }
 }
 
+static void groups_csv(FILE *to, const struct gbose__judgement *j)
+{
+    gbose__csv_print(to, j->by);
+    fputs(",policy,rounds,difference,lower,upper\n", to);
+    for (size_t g = 0; g < j->n_groups; g++) {
+        const struct gbose__judged_group *group = j->group + g;
+
+        gbose__csv_print(to, group->value);
+        fputc(',', to);
+        gbose__csv_print(to, j->policy[group->policy].name);
+        fputc(',', to);
+        put(to, (double)group->rounds, ",");
+        put(to, group->phi.estimate, ",");
+        put(to, group->phi.lower, ",");
+        put(to, group->phi.upper, "\n");
+    }
+}
+
 /* ---- the page ---- */
 
 static void cell(FILE *to, double x, double width)
@@ -290,6 +308,34 @@ static void put_estimates(FILE *to, const struct gbose__judgement *j)
           to);
 }
 
+static void put_groups(FILE *to, const struct gbose__judgement *j)
+{
+    fputs("<h3>By ", to);
+    gbose__format_html(to, j->by);
+    fputs("</h3>\n<div class=\"wide\"><table><thead><tr><th>", to);
+    gbose__format_html(to, j->by);
+    fputs("</th><th>policy</th><th>rounds</th><th class=\"edge\">difference</th><th>from</th><th>to</th></tr>"
+          "</thead><tbody>\n",
+          to);
+    for (size_t g = 0; g < j->n_groups; g++) {
+        const struct gbose__judged_group *group = j->group + g;
+        double width = group->phi.upper - group->phi.lower;
+
+        name_cell(to, group->value);
+        fputs("<td>", to);
+        gbose__format_html(to, j->policy[group->policy].name);
+        fputs("</td>", to);
+        cell(to, (double)group->rounds, 100);
+        cell(to, group->phi.estimate, width);
+        cell(to, group->phi.lower, width);
+        cell(to, group->phi.upper, width);
+        fputs("</tr>\n", to);
+    }
+    fputs("</tbody></table></div>\n<p>Each row's interval holds by itself; among many rows a few may be "
+          "wrong.</p>\n",
+          to);
+}
+
 static void put_warnings(FILE *to, const struct gbose__judgement *j)
 {
     char *text = NULL, *rest = NULL;
@@ -333,6 +379,8 @@ static int put_page(FILE *to, const struct gbose__judgement *j, const char *dir,
         if (i == 1) {
             put_differences(to, j);
             put_estimates(to, j);
+            if (j->by)
+                put_groups(to, j);
             fputs("<h2>Can the log answer?</h2>\n", to);
         }
         if (there[i])
@@ -354,6 +402,8 @@ static int put_page(FILE *to, const struct gbose__judgement *j, const char *dir,
           to);
     if (!j->partial)
         fputs("<li><a href=\"audit.csv\">audit.csv</a>: a row an arm</li>\n", to);
+    if (j->by)
+        fputs("<li><a href=\"groups.csv\">groups.csv</a>: the difference for each group</li>\n", to);
     fputs("</ul>\n", to);
     gbose__html_end(to);
     return rc;
@@ -384,15 +434,19 @@ static int write_file(const char *dir, const char *name, gbose__judgement_printe
 
 int gbose__judgement_write(const struct gbose__judgement *j, const char *dir, gbose_error *err)
 {
-    static const struct {
+    const struct {
         const char *name;
         gbose__judgement_printer *print;
-    } tables[] = {{"policies.csv", policies_csv}, {"curve.csv", curve_csv}, {"audit.csv", audit_csv}};
+        int there;
+    } tables[] = {{"policies.csv", policies_csv, 1},
+                  {"curve.csv", curve_csv, 1},
+                  {"audit.csv", audit_csv, !j->partial},
+                  {"groups.csv", groups_csv, j->by != NULL}};
     struct gbose__file f;
     int there[4] = {0}, rc = gbose__file_make_dirs(dir, err);
 
-    for (size_t i = 0; i < 3 && !rc; i++)
-        if (i < 2 || !j->partial)
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && !rc; i++)
+        if (tables[i].there)
             rc = write_file(dir, tables[i].name, tables[i].print, j, err);
     for (size_t i = 0; i < 4 && !rc; i++) {
         char name[40];

@@ -22,6 +22,14 @@ struct gbose__judged {
     double weights[32]; /* rounds by weight: none, up to 2^-15, 2^-14, ..., 2^14, above */
 };
 
+/* The same of the rounds that have one value of the column that groups go by. */
+struct gbose__judged_group {
+    const char *value;
+    size_t policy;
+    uint64_t rounds;
+    gbose_interval phi;
+};
+
 struct gbose__judgement {
     const char *title;   /* the logs' names */
     const char *summary; /* rounds, and what was left out */
@@ -33,6 +41,9 @@ struct gbose__judgement {
     const gbose_arm_audit *arm;
     const char *const *arm_name;
     size_t n_arms;
+    const char *by; /* a column of the log; NULL: there are no groups */
+    const struct gbose__judged_group *group;
+    size_t n_groups;
 };
 
 /* One sentence: which is better, by how much; or that it cannot be known, and why. */
@@ -41,7 +52,7 @@ void gbose__judgement_sentence(char *buf, size_t size, const struct gbose__judge
 /* What is wrong with a policy or the log, and what to do, one line each. Returns how many. */
 size_t gbose__judgement_warnings(FILE *to, const struct gbose__judgement *j);
 
-/* policies.csv, curve.csv, audit.csv, the figures and report.html. GBOSE_OK, GBOSE__EWRITE, GBOSE_ENOMEM;
+/* policies.csv, curve.csv, audit.csv, groups.csv, the figures and report.html. GBOSE_OK, GBOSE__EWRITE, GBOSE_ENOMEM;
  * without gnuplot there are no figures, and the page says so. */
 int gbose__judgement_write(const struct gbose__judgement *j, const char *dir, gbose_error *err);
 

@@ -37,7 +37,7 @@ cmp table.state lines.state || fail "a table has other contexts than the lines t
 "$gbose" evaluate a.jsonl b.jsonl.gz --policy logged uniform --learner gbose-auto --range -9,9 --by id:1 --out judged >said
 grep -q "^uniform is worse than logged by .*valid at any time" said || fail "evaluate says: $(cat said)"
 grep -q "^gbose-auto is better than logged by" said || fail "evaluate says: $(cat said)"
-for file in report.html policies.csv curve.csv audit.csv difference.svg weights.svg support.svg audit.svg; do
+for file in report.html policies.csv curve.csv audit.csv groups.csv difference.svg weights.svg support.svg audit.svg; do
     [[ -s judged/$file ]] || fail "evaluate --out left no $file"
 done
 [[ $(wc -l <judged/policies.csv) == 4 ]] || fail "policies.csv"
@@ -93,7 +93,7 @@ awk 'BEGIN { srand(3); print "user,available,action,p,y,day"; for (u = 0; u < 40
 grep -q "^treatment raises the reward by 0.[45]" said || fail "wcls: $(cat said)"
 "$gbose" effects trial.csv --wcls --unit user --arm action --probability p --reward y --moderators day --out wcls >said
 grep -q "^day: no effect on that of treatment can be seen; .* for each unit" said || fail "wcls, a moderator: $(cat said)"
-grep -qE ",[0-9]{4},40$" wcls/effects.csv || fail "wcls, counts are written out: $(cat wcls/effects.csv)"
+grep -qE ",[0-9]{4},40,$" wcls/effects.csv || fail "wcls, counts are written out: $(cat wcls/effects.csv)"
 grep -q "^40 participants" said || fail "wcls: $(cat said)"
 
 # What is wrong is said with its line; --skip-bad goes on.

@@ -174,7 +174,7 @@ with open("topics.jsonl", "w") as log:
         print(json.dumps({"arm": arm, "pmf": [1 / 3] * 3, "r": r, "actions": actions}), file=log)
 END
 "$gbose" effects topics.jsonl --schema topics.schema >said
-grep -q "^action.price lowers the reward by [12]\.[0-9]* for each unit" said || fail "effects by name: $(cat said)"
+grep -q "^action.price lowers the reward by [12]\.[0-9]* for each 10 of action.price \[" said || fail "effects by name: $(cat said)"
 grep -q "^action.topic=travel less action.topic=news raises the reward by [23]\." said || fail "effects of a category: $(cat said)"
 grep -q "cannot tell about action.topic=other: chance never chose" said || fail "what cannot be told: $(cat said)"
 ! grep -q "^action.topic=news " said || fail "the first value is told against itself: $(cat said)"
