@@ -134,8 +134,11 @@ if for_any fleet; then
 fi
 if for_any test full; then
     need chromium command -v chromium
-    npm+=(playwright-core@1.65.0 @azure/cognitiveservices-personalizer@2.0.1 @azure/ms-rest-js@2.7.0
-        @azure-rest/ai-personalizer@1.0.0-beta.1 @azure/core-auth)
+    npm+=(playwright-core@1.56.1 @azure/cognitiveservices-personalizer@2.0.1 @azure/ms-rest-js@2.7.0
+        @azure-rest/ai-personalizer@1.0.0-beta.1)
+    # What these need, in the last versions for Node.js 18, which is Debian 12's.
+    npm+=(@azure/core-auth@1.9.0 @azure/core-rest-pipeline@1.21.0 @azure/core-util@1.12.0 @azure/core-tracing@1.2.0
+        @azure/logger@1.2.0 @azure/abort-controller@2.1.2 @typespec/ts-http-runtime@0.2.3)
 fi
 if for_any bench; then
     need wrk command -v wrk
