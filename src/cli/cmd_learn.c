@@ -109,8 +109,9 @@ static int learn(struct learning *l, struct arg *args)
     if (rc)
         return rc;
     logs_summary(&l->logs, stdout);
-    printf("%s with %zu features has learned %" PRIu64 " rewards; it is in %s\n", gbose_spec(l->g),
-           gbose_dim(l->g), gbose_rounds(l->g), out->value[0]);
+    printf("%s with %zu feature%s has learned %" PRIu64 " reward%s; it is in %s\n", gbose_spec(l->g),
+           gbose_dim(l->g), gbose_dim(l->g) == 1 ? "" : "s", gbose_rounds(l->g),
+           gbose_rounds(l->g) == 1 ? "" : "s", out->value[0]);
     return EXIT_FINE;
 }
 

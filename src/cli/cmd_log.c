@@ -25,11 +25,18 @@ struct checking {
 
 static void note_time(struct checking *c, const char *time)
 {
+    char *end, *last_end;
+    double now, last;
+
     if (!time)
         return;
-    /* ISO times are ordered as texts, and numbers of the same length too. */
-    if (c->last_time[0] && strlen(time) == strlen(c->last_time) && strcmp(time, c->last_time) < 0)
-        c->out_of_order++;
+    now = strtod(time, &end);
+    last = strtod(c->last_time, &last_end);
+    if (c->last_time[0] && !*end &&
+        !*last_end) /* numbers, such as seconds; other times are ordered as texts */
+        c->out_of_order += now < last;
+    else if (c->last_time[0] && strlen(time) == strlen(c->last_time))
+        c->out_of_order += strcmp(time, c->last_time) < 0;
     snprintf(c->last_time, sizeof c->last_time, "%s", time);
 }
 
@@ -100,29 +107,33 @@ static void print_check(struct checking *c)
         printf("unknown: there are lines without 'id'\n");
     else
         printf("%" PRIu64 "%s\n", c->duplicates,
-               c->duplicates ? ": a decision that is counted twice makes every interval too narrow" : "");
+               c->duplicates
+                   ? ":\n                a decision that is counted twice makes every interval too narrow"
+                   : "");
     printf("time order      %s", c->last_time[0] ? "" : "unknown: there is no 't'\n");
     if (c->last_time[0])
         printf("%" PRIu64 " line%s earlier than the one before%s\n", c->out_of_order,
                c->out_of_order == 1 ? " is" : "s are",
-               c->out_of_order ? ": sort the log, since what is learned must not know the future" : "");
-    printf("support         %.2f%% of arms had probability 0, %.2f%% of rounds had only one possible arm; "
-           "the smallest probability of an "
-           "arm that was played is %.3g\n",
+               c->out_of_order
+                   ? ":\n                sort the log, since what is learned must not know the future"
+                   : "");
+    printf("support         %.2f%% of arms had probability 0, %.2f%% of rounds had only one\n"
+           "                possible arm; the smallest probability of an arm that was\n"
+           "                played is %.3g\n",
            100 * audit.unplayable, 100 * audit.certain, audit.least_p);
     if (c->partial) {
         printf("propensities    only the played arm's is logged, so that they cannot be audited\n");
         return;
     }
-    printf("propensities    %s (p = %.3g): by arm %.2f standard errors",
+    printf("propensities    %s (p = %.3g): by arm\n                %.2f standard errors",
            audit.p < 0.001 ? "NOT as drawn" : "as drawn, as far as can be seen", audit.p, audit.arm);
     if (audit.worst_arm < c->logs.ids.n)
         printf(" ('%s')", c->logs.ids.text[audit.worst_arm]);
     printf(", by size %.2f, by score %.2f\n", audit.bin, audit.score);
     if (audit.p < 0.001)
-        printf("                Arms did not come as often as their probabilities say. Evaluations of this "
-               "log mean nothing until it is known "
-               "which probabilities were used.\n");
+        printf("                Arms did not come as often as their probabilities say.\n"
+               "                Evaluations of this log mean nothing until it is known which\n"
+               "                probabilities were used.\n");
 }
 
 static int check(int argc, char **argv)

@@ -16,6 +16,7 @@
         .name = "skip-bad", .most = 0                                                                        \
     }
 #define LOG_HELP                                                                                             \
+    "  LOG             files, plain or gzip, - for standard input, or the store of a service\n"              \
     "  --format F      json (ours), dsjson, csv, obd; found out if it is not given\n"                        \
     "  --schema FILE   make contexts of the features by name (gbose help schema)\n"                          \
     "  --any-schema    also of lines that another schema decided; they are refused otherwise\n"              \

@@ -66,6 +66,11 @@ int store_log_begin(struct store_log *s, const char *command)
     }
     rc = gbose__store_open(&store, dir, 0, 1, &s->err);
     free(dir);
+    if (rc == GBOSE__EABSENT && !postgres) {
+        clear(s);
+        return usage_error(command, "%s is a folder, and no service keeps its store there; a log is a file",
+                           s->path);
+    }
     if (rc || sodium_init() < 0) {
         clear(s);
         return broken(command, s->err.text);

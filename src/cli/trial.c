@@ -35,11 +35,13 @@ static int number(const struct trial *t, long column, double *out, gbose_error *
 
 static int find(struct trial *t, const char *name, const char *option, long *out)
 {
+    gbose_error err;
+
     *out = gbose__csv_find(t->csv, name);
-    if (*out < 0)
-        return usage_error(t->logs->command, "%s has no column '%s'; say which one it is with --%s",
-                           gbose__csv_path(t->csv), name, option);
-    return EXIT_FINE;
+    if (*out >= 0)
+        return EXIT_FINE;
+    gbose__csv_no_column(t->csv, name, option, &err);
+    return usage_error(t->logs->command, "%s", err.text);
 }
 
 static const char *given(struct arg *args, const char *name, const char *usual)

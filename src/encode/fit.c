@@ -351,6 +351,8 @@ static int write_draft(struct draft *d, char *useful, gbose_error *err)
     }
     if (rc)
         return gbose__no_memory(err);
+    if (!p->rounds)
+        return gbose__fail(err, GBOSE_EVALUE, "there is no round to propose a schema from");
     if (!any_action)
         return gbose__fail(err, GBOSE_EVALUE,
                            "no feature of an action (action.NAME) differs: there is nothing to choose by");

@@ -240,6 +240,23 @@ long gbose__csv_find(const struct gbose__csv *c, const char *name)
     return -1;
 }
 
+int gbose__csv_no_column(const struct gbose__csv *c, const char *name, const char *option, gbose_error *err)
+{
+    char list[100] = "";
+    size_t used = 0, n = gbose__csv_columns(c), i = 0;
+
+    if (n == 1 && strpbrk(gbose__csv_name(c, 0), ";\t"))
+        return gbose__fail(err, GBOSE_EINVAL,
+                           "%.90s: columns must have commas between them; the header is '%.80s'",
+                           gbose__csv_path(c), gbose__csv_name(c, 0));
+    for (; i < n && used + strlen(gbose__csv_name(c, i)) + 10 < sizeof list; i++)
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", gbose__csv_name(c, i));
+    return gbose__fail(err, GBOSE_EINVAL,
+                       "%.60s: there is no column '%.40s'; say which one it is with --%s: %s%s",
+                       gbose__csv_path(c), name, option, list, i < n ? ", ..." : "");
+}
+
 int gbose__csv_next(struct gbose__csv *c, gbose_error *err)
 {
     char words[80];

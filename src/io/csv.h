@@ -27,6 +27,10 @@ size_t gbose__csv_columns(const struct gbose__csv *c);
 const char *gbose__csv_name(const struct gbose__csv *c, size_t column);
 long gbose__csv_find(const struct gbose__csv *c, const char *name);
 
+/* Say that a column is missing, which ones there are, and by which option another is named; or, of a header that has other
+ * separators, that commas are expected. GBOSE_EINVAL. */
+int gbose__csv_no_column(const struct gbose__csv *c, const char *name, const char *option, gbose_error *err);
+
 /* The next record: 1; or 0 at the end, or an error whose text has the file and the line. GBOSE__EREAD or
  * GBOSE_ENOMEM: nothing follows. GBOSE_EINVAL: the record is not well-formed (a number of fields that is
  * not the header's, a quote where none may be, a quote that is never closed, a zero byte) or too long; the

@@ -50,6 +50,9 @@ static int next_line(struct gbose__log *log, gbose_error *err)
     while (rc == 1 && line[strspn(line, " \t\r")] == 0 && strlen(line) == length); /* blank */
     if (rc != 1)
         return rc;
+    if (log->set.format == GBOSE__LOG_AUTO && line[strspn(line, " \t")] != '{')
+        return gbose__fail(err, GBOSE_EINVAL,
+                           "an object {...} is expected; if this is a table, say --format csv");
     if (log->set.format == GBOSE__LOG_AUTO)
         log->set.format = looks_like_dsjson(line) ? GBOSE__LOG_DSJSON : GBOSE__LOG_JSON;
     if (log->set.format == GBOSE__LOG_DSJSON)

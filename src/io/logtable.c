@@ -86,10 +86,7 @@ static long find(const struct gbose__logtable *t, const char *given, const char 
 static int need(const struct gbose__logtable *t, long column, const char *given, const char *usual,
                 const char *option, gbose_error *err)
 {
-    if (column >= 0)
-        return GBOSE_OK;
-    return gbose__fail(err, GBOSE_EINVAL, "%.100s: there is no column '%s'; say which one it is with --%s",
-                       gbose__csv_path(t->csv), given ? given : usual, option);
+    return column >= 0 ? GBOSE_OK : gbose__csv_no_column(t->csv, given ? given : usual, option, err);
 }
 
 /* Columns whose names begin with "p:" and "x:". */

@@ -163,6 +163,23 @@ done <<'END'
 {"arm":0,"pmf":[0.5,NaN],"r":1}|column 21: a number is expected, in 'pmf'
 END
 
+# What is no log says so, and what would be.
+mkdir folder
+expect_error 2 "folder is a folder, and no service keeps its store there" "$gbose" evaluate folder --policy logged
+: >empty.jsonl
+expect_error 2 "there is no round to propose a schema from" "$gbose" schema fit empty.jsonl
+printf 'arm;reward;p:a\na;1;1\n' >semicolons.csv
+expect_error 2 "columns must have commas between them; the header is 'arm;reward;p:a'" "$gbose" evaluate semicolons.csv --policy logged
+printf 'shown,click,prob\na,1,0.5\n' >others.csv
+expect_error 2 "there is no column 'arm'; say which one it is with --arm: shown, click, prob" "$gbose" evaluate others.csv --policy logged --arms a,b
+expect_error 2 "there is no column 'unit'; say which one it is with --unit: shown, click, prob" "$gbose" effects others.csv --wcls
+cp others.csv others.txt
+expect_error 2 "others.txt, line 1: an object {...} is expected; if this is a table, say --format csv" "$gbose" evaluate others.txt --policy logged
+"$gbose" evaluate - --policy logged uniform --range -9,9 <a.jsonl | head -2 >piped
+"$gbose" evaluate a.jsonl --policy logged uniform --range -9,9 | head -2 | cmp - piped || fail "standard input gives other numbers"
+printf '{"arm":0,"pmf":[1],"r":1,"t":%s}\n' 9 10 8 >times.jsonl
+"$gbose" log check times.jsonl | grep -q "^time order      1 line is earlier" || fail "times that are numbers"
+
 # A policy's table: one row for an arm, by columns that the log has, of features too.
 printf '{"arms":["a","b"],"arm":%d,"pmf":[0.5,0.5],"r":%d,"user":{"device":"ios"}}\n' 0 1 1 0 0 1 1 0 >tabled.jsonl
 printf 'arm,user.device,probability\na,ios,0.9\nb,ios,0.1\nb,web,1\n' >table.csv

@@ -83,7 +83,7 @@ expect_error 2 "zero byte" "$gbose" schema check wrong.schema
 expect_error 2 "cannot read nowhere" "$gbose" schema check news.schema nowhere
 expect_error 2 "cannot read nowhere" "$gbose" schema check nowhere
 expect_error 2 "cannot read nowhere" "$gbose" schema fit nowhere
-expect_error 2 "nothing to choose by" "$gbose" schema fit /dev/null
+expect_error 2 "there is no round to propose a schema from" "$gbose" schema fit /dev/null
 expect_error 2 "what to do is missing" "$gbose" schema
 expect_error 2 "there is no 'schema chek'" "$gbose" schema chek news.schema
 expect_error 2 "needs a file" "$gbose" schema fit
