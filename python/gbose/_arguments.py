@@ -31,8 +31,9 @@ def as_doubles(x: ArrayLike, what: str, shape: Sequence[int | None]) -> Array:
         raise Error(f"{what}: numbers are masked, and a learner needs all of them; fill them in: x.filled(value)")
     try:
         a = np.asarray(x)
-    except ValueError as error:  # rows of different lengths, for example
-        raise Error(f"{what}: {error}") from None
+    except ValueError as error:
+        uneven = "inhomogeneous" in str(error)
+        raise Error(f"{what}: {'rows have different lengths' if uneven else error}") from None
     if a.dtype.kind == "O":  # a data frame with columns of several types, for example
         a = _numbers(a, what)
     if a.dtype.kind not in "fiub":

@@ -294,7 +294,10 @@ class Bandit:
         with self._lock:
             if self._busy:
                 self._refuse("learn")
-            code = _learn(self._g, ticket, len(ticket), reward)
+            try:
+                code = _learn(self._g, ticket, len(ticket), reward)
+            except TypeError:
+                raise TypeError(f"a reward is a number, not {type(reward).__name__}") from None
             if code and self._g:
                 err = ffi.new("gbose_error *")
                 check(lib.gbose_check_reward(self._g, ticket, len(ticket), reward, err), err)

@@ -200,8 +200,8 @@ class Study:
             '<meta name=viewport content="width=device-width, initial-scale=1">\n'
             f"<title>A study of {len(self.learners)} learners</title>\n<style>{_STYLE}</style>\n"
             f"<h1>Regret of {len(self.learners)} learners after {int(self.points[-1])} rounds</h1>\n"
-            "<p>Regret: how much more the best arm of each round would have brought on average, summed over the rounds. "
-            f"Less is better.</p>\n{self._repr_html_()}\n{self._svg()}\n</html>\n",
+            "<p>Regret: how much more reward the best arm of each round would have brought on average, summed over the "
+            f"rounds. Lower is better.</p>\n{self._repr_html_()}\n{self._drawings()}\n</html>\n",
             encoding="utf-8",
         )
         return page
@@ -210,15 +210,25 @@ class Study:
         world, learner, value, *rest = run.tolist()
         return [self.worlds[world], self.learners[learner], self.values[learner][value], *rest]
 
-    def _svg(self) -> str:
+    def _drawings(self) -> str:
+        """A drawing for each world, which stand side by side where the page is wide enough."""
         try:
-            figure = self.plot()
+            return '<div class="figures">' + "".join(self._svg(w) for w in range(len(self.worlds))) + "</div>"
         except ImportError:
             return ""
+
+    def _svg(self, world: int) -> str:
+        """The drawing of a world, in colours that the page sets, and with a title on every curve."""
         text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None})
+        self._figure([world], 3.4, 3.2).savefig(text, format="svg", metadata={"Date": None}, transparent=True)
         svg = text.getvalue()
-        return f'<div class="figure">{svg[svg.index("<svg"):]}</div>'
+        for name, colours in _PAGE_COLOURS.items():
+            svg = svg.replace(colours[0], f"var(--{name})")
+        for l, learner in enumerate(self.learners):
+            title = f"{learner}: final regret {np.median(self.regret(world, l)):.1f} (median)"
+            mark = f'<g id="{_curve_name(world, l)}">'
+            svg = svg.replace(mark, f"{mark}<title>{html.escape(title)}</title>")
+        return svg[svg.index("<svg") :]
 
     def _repr_html_(self) -> str:
         """A table, for notebooks: the numbers of print()."""
@@ -281,6 +291,10 @@ class Study:
         matplotlib.
 
         `study.plot().savefig("regret.png")` writes it to a file; a notebook shows it."""
+        return self._figure(range(len(self.worlds)))
+
+    def _figure(self, worlds: Sequence[int], width: float = 5.0, height: float = 4.5) -> Any:
+        """The panels of these worlds, of this size in inches, up to three in a row, on the scale of the whole study."""
         from matplotlib.figure import Figure as Plain
 
         class Figure(Plain):  # type: ignore[misc]
@@ -289,14 +303,24 @@ class Study:
                 self.savefig(png, format="png", dpi=120)
                 return png.getvalue()
 
-        n, look = len(self.worlds), looks(self.learners)
-        figure = Figure(figsize=(1.5 + 5.0 * n, 4.5), layout="constrained")
-        panels = figure.subplots(1, n, squeeze=False, sharey=True)[0]
-        ends = []
-        for w, axes in enumerate(panels):
+        columns, look = min(len(worlds), 3), looks(self.learners)
+        rows = -(-len(worlds) // columns)
+        figure = Figure(figsize=(1.5 + width * columns, height * rows), layout="constrained")
+        panels = figure.subplots(rows, columns, squeeze=False, sharey=True).flatten()
+        least, most = min(s.median for s in self.summary), max(s.high for s in self.summary)
+        if least > 0 and most / least > 30:
+            panels[0].set_yscale("log")
+            panels[0].set_ylim(least / 10, 1.3 * most)
+            panels[0].yaxis.set_major_formatter("{x:g}")
+        else:
+            panels[0].set_ylim(0, 1.05 * most if most > 0 else 1)
+        for axes in panels[len(worlds) :]:
+            axes.set_visible(False)
+        for i, (w, axes) in enumerate(zip(worlds, panels)):
+            ends = []
             for l, name in enumerate(self.learners):
                 low, median, high = np.quantile(self.curve(w, l), [0.25, 0.5, 0.75], axis=0)
-                style = {"color": look[l].colour, "zorder": 2 + look[l].width}
+                style = {"color": look[l].colour, "zorder": 2 + look[l].width, "gid": _curve_name(w, l)}
                 axes.plot(self.points, median, ls=look[l].dash, lw=look[l].width, label=name, **style)
                 axes.fill_between(self.points, low, high, color=look[l].colour, alpha=0.2, linewidth=0)
                 ends.append(median[-1])
@@ -304,13 +328,9 @@ class Study:
             axes.set_xlabel("round")
             axes.set_xlim(0, self.points[-1])
             axes.spines[["top", "right"]].set_visible(False)
-        if min(ends) > 0 and max(ends) / min(ends) > 30:
-            panels[0].set_yscale("log")
-        else:
-            panels[0].set_ylim(bottom=0)
-        for w, axes in enumerate(panels):
-            self._label(axes, ends[w * len(self.learners) : (w + 1) * len(self.learners)])
-        panels[0].set_ylabel("cumulative regret")
+            if i % columns == 0:
+                axes.set_ylabel("cumulative regret")
+            self._label(axes, ends)
         return figure
 
     def _label(self, axes: Any, ends: Sequence[float]) -> None:
@@ -336,13 +356,25 @@ class Study:
 
 # ---- writing ----
 
+# Colours of a drawing as matplotlib writes them, and what they are in the dark: as in src/report/html.c.
+_PAGE_COLOURS = {"ink": ("#000000", "#e8e8e8"), "auto": ("#b00020", "#ff6b81"), "gbose": ("#0072b2", "#3391d0")}
+
 _STYLE = """
+:root { color-scheme: light dark; %s }
+@media (prefers-color-scheme: dark) { :root { %s } }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #1a1a1a }
-table { border-collapse: collapse; display: block; overflow-x: auto } th, td { padding: .2em .8em; text-align: left }
+h1 { font-size: 1.7em; line-height: 1.2 } p { max-width: 70ch }
+table { border-collapse: collapse; display: block; overflow-x: auto; font-variant-numeric: tabular-nums }
+th, td { padding: .25em .8em; text-align: left; white-space: nowrap }
 thead tr { border-bottom: 2px solid #888 } tbody tr { border-bottom: 1px solid #ddd }
-.figure { background: #fff; margin-top: 1.5em } .figure svg { max-width: 100%; height: auto }
-@media (prefers-color-scheme: dark) { body { background: #16181c; color: #e4e4e4 } tbody tr { border-color: #333 } }
-"""
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(22em, 100%%), 1fr)); gap: 1em; margin-top: 1.5em }
+.figures svg { width: 100%%; height: auto; fill: var(--ink) }
+@media (prefers-color-scheme: dark) { body { background: #16181c; color: #e8e8e8 } tbody tr { border-color: #3a3d44 } }
+""" % tuple(" ".join(f"--{name}: {colours[i]};" for name, colours in _PAGE_COLOURS.items()) for i in range(2))
+
+
+def _curve_name(world: int, learner: int) -> str:
+    return f"curve-{world}-{learner}"
 
 
 def _write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

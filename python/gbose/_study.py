@@ -128,9 +128,9 @@ def py_learner_decide(state: Any, arm: Any, probability: Any, contexts: Any, n_a
         run.choice = run.learner.decide(run.contexts)
         run.arm, probability[0] = _choice(run.choice)
         if not 0 <= run.arm < n_arms:
-            raise Error(f"{type(run.learner).__name__}.decide() chose arm {run.arm} of {n_arms}")
+            raise Error(f"{type(run.learner).__name__}.decide() chose arm {run.arm}, but the arms are 0 to {n_arms - 1}")
         if probability[0] < 0 or probability[0] > 1:  # NaN: it did not say
-            raise Error(f"{type(run.learner).__name__}.decide() chose with probability {probability[0]:g}")
+            raise Error(f"{type(run.learner).__name__}.decide() returned the probability {probability[0]:g}; it must be from 0 to 1")
         arm[0] = run.arm
     except BaseException as error:
         return run.session.fail(error)

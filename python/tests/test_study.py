@@ -430,7 +430,9 @@ def test_report(study, tmp_path):
     page = study.report(tmp_path / "new" / "report").read_text()
     for summary in study.summary:
         assert summary.world in page and f"{summary.median:.1f}" in page
-    assert page.count("<svg") == 1 and "minus gbose" in page
+    assert page.count("<svg") == len(study.worlds) and "minus gbose" in page
+    for summary in study.summary:
+        assert f"<title>{summary.learner}: final regret {summary.median:.1f} (median)</title>" in page
     runs = read(tmp_path / "new" / "report" / "runs.csv")
     assert [float(row["regret"]) for row in runs] == study.runs["regret"].tolist()
     assert {row["learner"] for row in runs} == {"gbose", "uniform"}
