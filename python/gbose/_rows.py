@@ -159,7 +159,12 @@ def _scopes(row: Row, of_action: bool) -> dict[str, dict[str, Any]]:
 
 
 def _table(where: str, columns: list[str], records: Iterable[Row], arms: Arms) -> Iterator[Row]:
-    """A row is a decision or, if there is a column 'played' or 'action.NAME', an arm."""
+    """A row is a decision or, if there is a column 'played' or 'action.NAME', an arm. With 'action' and 'outcome' it is a trial's."""
+    if "arm" not in columns and {"action", "probability", "outcome"} <= set(columns):
+        for number, row in enumerate(records):
+            if _at(f"{where}, row {number}", _available, row):
+                yield _at(f"{where}, row {number}", _of_trial, row)
+        return
     is_long = "played" in columns or any(c.startswith("action.") for c in columns)
     if "item_id" in columns and "propensity_score" in columns:
         columns, records = [_OBD.get(c, c) for c in columns], (_obd(row) for row in records)
@@ -200,6 +205,21 @@ def _obd(row: Row) -> dict[str, Any]:
 def _others(row: Row) -> dict[str, Any]:
     """Columns that are kept as they are: id, t, unit, and what is no feature, to group by or for policies that are functions."""
     return {k: v for k, v in row.items() if k not in ("arm", "reward", "played", "probability") and "." not in k and ":" not in k and _given(v)}
+
+
+def _available(row: Row) -> Any:
+    return number(row, "available") != 0 if "available" in row else True
+
+
+def _of_trial(row: Row) -> Row:
+    """A decision point of a micro-randomised trial: arms 0 and 1, the probability being that of 1."""
+    action, p = number(row, "action"), number(row, "probability")
+    if action not in (0, 1):
+        raise Error(f"the action is {action:g}: it must be 0 or 1")
+    x = [1.0, *(number(row, name) for name in row if str(name).startswith("x:"))]
+    out: dict[str, Any] = {"arm": int(action), "arms": ["0", "1"], "pmf": [1 - p, p], "x": [[0.0] * len(x), x], **_scopes(row, False),
+                           "actions": [{"id": "0"}, {"id": "1"}], "r": number(row, "outcome") if _given(row["outcome"]) else None}
+    return {**{k: v for k, v in _others(row).items() if k not in ("action", "outcome")}, **out}
 
 
 def _known(row: Row, arm: str) -> dict[str, Any]:

@@ -398,6 +398,29 @@ def test_trials(tmp_path, command):
             gbose.wcls(frame, **{**options, **change})
 
 
+def test_a_trial_is_a_log_too(tmp_path, command):
+    """Its table can be judged and learned from; the frame and the command give the same numbers."""
+    import pandas as pd
+
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"unit": np.repeat(np.arange(30), 40), "available": (rng.random(1200) < 0.9).astype(int), "probability": rng.choice([0.3, 0.6], 1200)})
+    frame["action"] = (rng.random(1200) < frame["probability"]).astype(float)
+    frame["outcome"] = 0.5 * frame["action"] + np.sin(np.arange(1200) / 100) + 0.3 * rng.normal(size=1200)
+    result = gbose.evaluate(frame, ["logged", "arm=1"], range=(-9, 9))
+    assert result.rounds == frame["available"].sum()
+    truth = (0.5 * (1 - frame["probability"]))[frame["available"] == 1].mean()
+    assert result.differences["arm=1"].lower < truth < result.differences["arm=1"].upper
+    effect = gbose.effects(frame, unit=True)["x0"]
+    assert effect["lower"] < 0.5 < effect["upper"] and effect["units"] == 30
+    frame.rename(columns={"action": "sent"}).to_csv(tmp_path / "trial.csv", index=False)
+    subprocess.run([command, "evaluate", tmp_path / "trial.csv", "--format", "trial", "--arm", "sent", "--policy", "logged", "arm=1", "--range", "-9,9",
+                    "--out", tmp_path / "out"], check=True, capture_output=True)
+    other = pd.read_csv(tmp_path / "out" / "policies.csv").set_index("policy")
+    assert other.loc["arm=1", "difference"] == pytest.approx(result.differences["arm=1"].estimate, rel=1e-12)
+    with pytest.raises(gbose.Error, match="row 3: the action is 2: it must be 0 or 1"):
+        gbose.evaluate(frame.assign(available=1, action=[0, 1, 0, 2] + [0] * 1196))
+
+
 def test_a_byte_order_mark_is_passed_over(tmp_path):
     (tmp_path / "log.csv").write_text("\ufeffarm,reward,p:a,p:b\na,1,0.5,0.5\n", encoding="utf-8")
     (tmp_path / "log.jsonl").write_text('\ufeff{"arm":0,"pmf":[0.5,0.5],"r":1}\n', encoding="utf-8")

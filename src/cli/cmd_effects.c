@@ -314,8 +314,8 @@ static int answer(struct asking *q, struct arg *args)
 /* What belongs to a trial alone, and what it has no use for. */
 static int check_shape(const char *command, struct arg *args)
 {
-    static const char *const of_trial[] = {"available", "controls", "moderators", "numerator"},
-                             *const of_log[] = {"x", "by", "schema"};
+    static const char *const of_trial[] = {"controls", "moderators", "numerator"}, *const of_log[] = {
+                                                                                       "x", "by", "schema"};
     int trial = args_named(args, "wcls")->given;
 
     for (size_t i = 0; i < sizeof of_trial / sizeof *of_trial && !trial; i++)
@@ -337,7 +337,6 @@ static int run(int argc, char **argv)
                          {.name = "by", .most = 1},
                          {.name = "level", .most = 1},
                          {.name = "wcls", .most = 0},
-                         {.name = "available", .most = 1},
                          {.name = "controls", .most = MANY},
                          {.name = "moderators", .most = MANY},
                          {.name = "numerator", .most = 1},
@@ -359,9 +358,9 @@ static int run(int argc, char **argv)
     if (!rc) {
         q.contrasts = args_named(args, "x");
         q.logs.set.keep_features |= q.logs.set.unit && strchr(q.logs.set.unit, '.');
-        q.unit = q.logs.set.unit ? "unit" : NULL;
-        if (q.unit && q.logs.set.format != GBOSE__LOG_CSV && !strstr(q.logs.path[0], ".csv"))
-            q.unit = q.logs.set.unit; /* a key of the line */
+        q.unit = q.logs.set.unit; /* a key of the line; of a table, the column that its reader takes for it */
+        if (q.unit && gbose__log_is_table(q.logs.path[0], q.logs.set.format))
+            q.unit = "unit";
         rc = logs_by_option(&q.logs, args);
         rc = rc ? rc : check_shape(argv[0], args);
         rc = rc ? rc : answer(&q, args);

@@ -182,6 +182,7 @@ static int open_policies(struct evaluating *v, struct arg *args)
             v->logs.set.keep_features |=
                 strchr(v->policy[i].by[k], '.') != NULL; /* a table goes by a feature */
         v->judged[i].name = text;
+        v->judged[i].saved = v->policy[i].kind == POLICY_GREEDY || v->policy[i].kind == POLICY_STATE;
     }
     return EXIT_FINE;
 }

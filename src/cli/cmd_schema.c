@@ -266,7 +266,7 @@ const struct command cmd_schema = {
     "Bandit Dataset, or a .csv file whose columns are called action.price, user.device and so on, a row for "
     "each arm;\n"
     "plain or packed by gzip. Lines need not be decisions: features are all that is looked at.\n\n"
-    "  --format F      json (ours), dsjson, csv, obd; found out if it is not given\n"
+    "  --format F      json (ours), dsjson, csv, obd, trial; found out if it is not given\n"
     "  --skip-bad      go on behind lines that are broken, and count them\n"
     "  --id, --arm     the columns of a CSV that tell decisions, and name the arm played (id, arm)\n"
     "\nExamples:\n"

@@ -108,7 +108,8 @@ int logs_format(struct logs *logs, struct arg *args)
     int known = format ? gbose__log_format_named(format) : GBOSE__LOG_AUTO;
 
     if (known < 0)
-        return usage_error(logs->command, "--format must be json, dsjson, csv or obd; got '%s'", format);
+        return usage_error(logs->command, "--format must be json, dsjson, csv, obd or trial; got '%s'",
+                           format);
     logs->set.format = (enum gbose__log_format)known;
     return EXIT_FINE;
 }
@@ -135,6 +136,7 @@ int logs_options(struct logs *logs, const char *command, struct arg *args)
     logs->set.id = value_of(args, "id");
     logs->set.time = value_of(args, "time");
     logs->set.unit = value_of(args, "unit");
+    logs->set.available = value_of(args, "available");
     if (schema) {
         rc = logs_schema(&logs->schema, command, schema);
         if (rc)

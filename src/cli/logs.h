@@ -11,20 +11,21 @@
     {.name = "", .most = MANY}, {.name = "format", .most = 1}, {.name = "schema", .most = 1},                \
         {.name = "arm", .most = 1}, {.name = "reward", .most = 1}, {.name = "probability", .most = 1},       \
         {.name = "id", .most = 1}, {.name = "time", .most = 1}, {.name = "unit", .most = 1},                 \
-        {.name = "arms", .most = 1}, {.name = "any-schema", .most = 0},                                      \
+        {.name = "arms", .most = 1}, {.name = "available", .most = 1}, {.name = "any-schema", .most = 0},    \
     {                                                                                                        \
         .name = "skip-bad", .most = 0                                                                        \
     }
 #define LOG_HELP                                                                                             \
     "  LOG             files, plain or gzip, - for standard input, or the store of a service\n"              \
-    "  --format F      json (ours), dsjson, csv, obd; found out if it is not given\n"                        \
+    "  --format F      json (ours), dsjson, csv, obd, trial; found out if it is not given\n"                 \
     "  --schema FILE   make contexts of the features by name (gbose help schema)\n"                          \
     "  --any-schema    also of lines that another schema decided; they are refused otherwise\n"              \
     "  --skip-bad      go on behind lines that are broken, and count them\n"                                 \
     "  Columns of a CSV: --arm, --reward, --probability, --id, --time, --unit (arm, reward, ...);\n"         \
     "  'p:ID' the probability of each arm; 'x:NAME' features of the round. Where only the played arm's\n"    \
     "  probability is there: --arms 34 (they are called 0 to 33) or --arms a,b,c says which arms there "     \
-    "are\n"
+    "are.\n"                                                                                                 \
+    "  A trial has unit, action (0 or 1), probability (of 1), outcome and perhaps --available\n"
 
 /* Numbers for texts: 0, 1, 2, ... in the order in which they come. Zeroed memory is empty. */
 struct names {

@@ -24,9 +24,9 @@ struct gbose__log {
 
 int gbose__log_format_named(const char *name)
 {
-    static const char *const names[] = {"auto", "json", "dsjson", "csv", "obd"};
+    static const char *const names[] = {"auto", "json", "dsjson", "csv", "obd", "trial"};
 
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         if (!strcmp(names[i], name))
             return i;
     return -1;
@@ -173,6 +173,13 @@ static int has_end(const char *path, const char *end)
     return n >= m && !strcmp(path + n - m, end);
 }
 
+int gbose__log_is_table(const char *path, enum gbose__log_format format)
+{
+    if (format == GBOSE__LOG_AUTO)
+        return has_end(path, ".csv") || has_end(path, ".csv.gz");
+    return format == GBOSE__LOG_CSV || format == GBOSE__LOG_OBD || format == GBOSE__LOG_TRIAL;
+}
+
 int gbose__log_open(struct gbose__log **out, const char *path, const struct gbose__log_options *options,
                     gbose_error *err)
 {
@@ -182,12 +189,12 @@ int gbose__log_open(struct gbose__log **out, const char *path, const struct gbos
     if (!log)
         return gbose__no_memory(err);
     log->set = *options;
-    if (log->set.format == GBOSE__LOG_AUTO && (has_end(path, ".csv") || has_end(path, ".csv.gz")))
+    if (log->set.format == GBOSE__LOG_AUTO && gbose__log_is_table(path, log->set.format))
         log->set.format = GBOSE__LOG_CSV;
     if (log->set.schema)
         snprintf(log->schema, sizeof log->schema, "%016llx",
                  (unsigned long long)gbose_schema_hash(log->set.schema));
-    if (log->set.format == GBOSE__LOG_CSV || log->set.format == GBOSE__LOG_OBD)
+    if (gbose__log_is_table(path, log->set.format))
         rc = gbose__logtable_open(&log->table, path, &log->set, err);
     else
         rc = gbose__lines_open(&log->lines, path, LINE_MOST, err);

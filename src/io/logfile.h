@@ -12,7 +12,8 @@ enum gbose__log_format {
     GBOSE__LOG_JSON,
     GBOSE__LOG_DSJSON,
     GBOSE__LOG_CSV,
-    GBOSE__LOG_OBD
+    GBOSE__LOG_OBD,
+    GBOSE__LOG_TRIAL /* a micro-randomised trial */
 };
 
 /* How to read it. Zeroed memory is: find the format out, and names of columns as they are. */
@@ -22,8 +23,9 @@ struct gbose__log_options {
     int any_schema;             /* 1: also of lines that say that they were made by another schema */
     int keep_features;          /* 1: keep features by name, for writing them again */
     int features_only; /* 1: lines need not be decisions, and records hold nothing but their features */
-    /* Of a CSV: names of columns; NULL: "arm", "reward", "probability", "id", "t", "unit" (io/logtable.h). */
-    const char *arm, *reward, *probability, *id, *time, *unit;
+    /* Of a CSV: names of columns; NULL: "arm", "reward", "probability", "id", "t", "unit" (io/logtable.h); of a trial
+     * "action", "outcome" and "available". */
+    const char *arm, *reward, *probability, *id, *time, *unit, *available;
     const char
         *arms; /* of a CSV with one probability, and needed then: how many arms there are, as "34" for those
                        * called 0 to 33, or their ids, as "a,b,c". Not needed if features_only */
@@ -31,8 +33,11 @@ struct gbose__log_options {
 
 struct gbose__log;
 
-/* The format of a name: "json", "dsjson", "csv", "obd"; -1: there is none. */
+/* The format of a name: "json", "dsjson", "csv", "obd", "trial"; -1: there is none. */
 int gbose__log_format_named(const char *name);
+
+/* Is it a table, by its format or, as long as that is to be found out, by its name? */
+int gbose__log_is_table(const char *path, enum gbose__log_format format);
 
 /* GBOSE_OK, GBOSE_ENOMEM, GBOSE__EREAD, GBOSE_EINVAL. Options are copied; what they point to is borrowed
  * until it is closed. */

@@ -147,6 +147,14 @@ static int check_columns(struct gbose__logtable *t, gbose_error *err)
                 "arms, in columns 'p:ID'",
                 gbose__csv_path(t->csv));
     }
+    if (!rc && set->id)
+        rc = need(t, c->id, set->id, "id", "id", err);
+    if (!rc && set->time)
+        rc = need(t, c->time, set->time, "t", "time", err);
+    if (!rc && set->unit)
+        rc = need(t, c->unit, set->unit, "unit", "unit", err);
+    if (!rc && set->available)
+        rc = need(t, c->available, set->available, "available", "available", err);
     return rc ? rc : need(t, c->reward, set->reward, "reward", "reward", err);
 }
 
@@ -162,6 +170,15 @@ static int find_columns(struct gbose__logtable *t, gbose_error *err)
         set->probability = set->probability ? set->probability : "propensity_score";
         set->time = set->time ? set->time : "timestamp";
     }
+    if (set->format == GBOSE__LOG_CSV && !set->arm && gbose__csv_find(t->csv, "arm") < 0 &&
+        gbose__csv_find(t->csv, "action") >= 0 && gbose__csv_find(t->csv, "outcome") >= 0)
+        set->format = GBOSE__LOG_TRIAL;
+    if (set->format == GBOSE__LOG_TRIAL) {
+        set->arm = set->arm ? set->arm : "action";
+        set->reward = set->reward ? set->reward : "outcome";
+    }
+    c->available =
+        set->available || set->format == GBOSE__LOG_TRIAL ? find(t, set->available, "available") : -1;
     c->arm = find(t, set->arm, "arm");
     c->reward = find(t, set->reward, "reward");
     c->probability = find(t, set->probability, "probability");
@@ -173,6 +190,13 @@ static int find_columns(struct gbose__logtable *t, gbose_error *err)
     t->is_long = c->played >= 0 || (set->features_only && c->arm < 0);
     for (size_t i = 0; i < gbose__csv_columns(t->csv); i++)
         t->is_long |= gbose__logtable_fields_begins(gbose__csv_name(t->csv, i), "action.");
+    if (set->format == GBOSE__LOG_TRIAL) {
+        t->is_long = 0;
+        rc = gbose__logtable_add_arm(t, "0", err);
+        rc = rc ? rc : gbose__logtable_add_arm(t, "1", err);
+        if (rc)
+            return rc;
+    }
     rc = find_blocks(t, err);
     if (!rc && set->arms && !c->n_pmf && !t->is_long)
         rc = list_arms(t, err);

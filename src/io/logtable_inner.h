@@ -9,7 +9,7 @@
 
 /* Where the log's own columns are; -1 where there is none. */
 struct gbose__log_columns {
-    long arm, reward, probability, id, time, unit, played, schema;
+    long arm, reward, probability, id, time, unit, played, schema, available;
     long *pmf; /* of each arm, in the order of a wide table's arms */
     size_t n_pmf;
     long *x;

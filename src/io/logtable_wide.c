@@ -1,4 +1,4 @@
-/* A table in which a row is a decision. */
+/* A table in which a row is a decision. In one of a trial its arms are 0 and 1, treated, and the probability is that of 1. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +14,8 @@ static int take_pmf(struct gbose__logtable *t, struct gbose__record *r, gbose_er
 
     if (!rc && !(own >= 0 && own <= 1))
         return gbose__fail(err, GBOSE_EINVAL, "the probability is %g: it must be from 0 to 1", own);
+    if (t->set.format == GBOSE__LOG_TRIAL && r->arm == 0)
+        own = 1 - own;
     for (size_t a = 0; a < t->n_arms && !rc; a++) {
         if (whole)
             rc = gbose__logtable_fields_number(t, t->columns.pmf[a], &p, err);
@@ -23,28 +25,28 @@ static int take_pmf(struct gbose__logtable *t, struct gbose__record *r, gbose_er
             rc = gbose__no_memory(err);
     }
     r->n_arms = t->n_arms;
-    r->partial = !whole && t->n_arms > 1;
+    r->partial = !whole && t->n_arms > 1 && t->set.format != GBOSE__LOG_TRIAL;
     return rc;
 }
 
-/* Features of the round, a block for each arm but the first. */
+/* Features of the round, a block for each arm but the first: a constant and the features. */
 static int make_contexts(struct gbose__logtable *t, struct gbose__record *r, gbose_error *err)
 {
     size_t n_x = t->columns.n_x, q = 1 + n_x, dim = q * (r->n_arms - 1);
     int rc = GBOSE_OK;
 
-    if (!n_x || r->partial || r->n_arms < 2)
+    if ((!n_x && t->set.format != GBOSE__LOG_TRIAL) || r->partial || r->n_arms < 2)
         return GBOSE_OK;
     for (size_t i = 0; i < r->n_arms * dim && !rc; i++)
         rc = gbose__record_push(&r->x, &r->x_room, i, 0) ? gbose__no_memory(err) : GBOSE_OK;
+    for (size_t a = 1; a < r->n_arms && !rc; a++)
+        r->x[a * dim + (a - 1) * q] = 1;
     for (size_t i = 0; i < n_x && !rc; i++) {
         double value;
 
         rc = gbose__logtable_fields_number(t, t->columns.x[i], &value, err);
-        for (size_t a = 1; a < r->n_arms && !rc; a++) {
-            r->x[a * dim + (a - 1) * q] = 1;
+        for (size_t a = 1; a < r->n_arms && !rc; a++)
             r->x[a * dim + (a - 1) * q + 1 + i] = value;
-        }
     }
     r->dim = rc ? 0 : dim;
     return rc;
@@ -82,7 +84,16 @@ static int take_features(const struct gbose__logtable *t, struct gbose__record *
 static int find_played(struct gbose__logtable *t, struct gbose__record *r, gbose_error *err)
 {
     const char *arm = gbose__csv_field(t->csv, (size_t)t->columns.arm);
+    double action;
+    int rc;
 
+    if (t->set.format == GBOSE__LOG_TRIAL) {
+        rc = gbose__logtable_fields_number(t, t->columns.arm, &action, err);
+        if (!rc && action != 0 && action != 1)
+            rc = gbose__fail(err, GBOSE_EINVAL, "the action is %g: it must be 0 or 1", action);
+        r->arm = !rc && action == 1;
+        return rc;
+    }
     r->arm = gbose__logtable_find_arm(t, arm);
     if (r->arm < t->n_arms)
         return GBOSE_OK;
@@ -119,10 +130,20 @@ static int take_row(struct gbose__logtable *t, struct gbose__record *r, gbose_er
 
 int gbose__logtable_wide_next(struct gbose__logtable *t, struct gbose__record *r, gbose_error *err)
 {
-    int rc = gbose__csv_next(t->csv, err);
+    double available;
+    int rc;
 
-    if (rc != 1)
-        return rc;
+    do { /* where no treatment was possible nothing was drawn */
+        available = 1;
+        rc = gbose__csv_next(t->csv, err);
+        if (rc != 1)
+            return rc;
+        rc = t->columns.available < 0
+                 ? GBOSE_OK
+                 : gbose__logtable_fields_number(t, t->columns.available, &available, err);
+        if (rc)
+            return rc;
+    } while (available == 0);
     rc = take_row(t, r, err);
     return rc ? rc : 1;
 }

@@ -17,7 +17,9 @@ void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_r
     double width = i->upper - i->lower;
     char a[GBOSE__NUMBER_SIZE], b[GBOSE__NUMBER_SIZE], c[GBOSE__NUMBER_SIZE];
 
-    const char *what = row->kind == GBOSE__EFFECT_MODERATOR ? "the effect of treatment" : "the reward",
+    const char *what = row->kind == GBOSE__EFFECT_MODERATOR   ? "the effect of treatment"
+                       : row->kind == GBOSE__EFFECT_TREATMENT ? "the outcome"
+                                                              : "the reward",
                *unit = row->unit ? row->unit : "", *each = *unit ? " for each " : "";
 
     if (i->lower > 0 || i->upper < 0) {

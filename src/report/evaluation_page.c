@@ -48,11 +48,12 @@ void gbose__judgement_sentence(char *buf, size_t size, const struct gbose__judge
     if (phi->lower > 0 || phi->upper < 0) {
         int better = phi->lower > 0;
 
-        snprintf(buf, size, "%s is %s than %s by %s [%s, %s], valid at any time.", policy->name,
+        snprintf(buf, size, "%s is %s than %s by %s [%s, %s], valid at any time%s.", policy->name,
                  better ? "better" : "worse", first->name,
                  gbose__format_to_width(a, fabs(phi->estimate), width),
                  gbose__format_to_width(b, better ? phi->lower : -phi->upper, width),
-                 gbose__format_to_width(c, better ? phi->upper : -phi->lower, width));
+                 gbose__format_to_width(c, better ? phi->upper : -phi->lower, width),
+                 policy->saved || first->saved ? " unless it learned from this log" : "");
         return;
     }
     why_unknown(policy, first, why);

@@ -15,6 +15,7 @@ struct gbose__curve_point {
 
 struct gbose__judged {
     const char *name;
+    int saved; /* it learned before, and nobody can say from what */
     gbose_policy_value value;
     gbose_difference difference; /* to the first; not for the first */
     struct gbose__curve_point *curve;
