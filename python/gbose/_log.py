@@ -235,7 +235,9 @@ class Evaluation:
     groups       value of the column `by` -> Evaluation of its rows alone; each interval holds by itself, and among many a few may be wrong
     """
 
-    def __init__(self, names: list[str], e: Any, rounds: int, missing: int, curve: list[tuple[int, list[Interval]]], level: float) -> None:
+    def __init__(self, names: list[str], e: Any, rounds: int, missing: int, curve: list[tuple[int, list[Interval]]], level: float,
+                 saved: Iterable[str] = ()) -> None:
+        self._saved = frozenset(saved)  # names of bandits that learned before, and nobody can say from what
         self.rounds, self.missing, self.level = rounds, missing, level
         self.groups: dict[str, Evaluation] = {}
         self.policies: dict[str, dict[str, Any]] = {}
@@ -295,7 +297,8 @@ class Evaluation:
             if d.lower > 0 or d.upper < 0:
                 word = "better" if d.lower > 0 else "worse"
                 low, high = (d.lower, d.upper) if d.lower > 0 else (-d.upper, -d.lower)
-                lines.append(f"{name} is {word} than {first} by {abs(d.estimate):.4g} [{low:.4g}, {high:.4g}], valid at any time.")
+                unless = " unless it learned from this log" if self._saved & {name, first} else ""
+                lines.append(f"{name} is {word} than {first} by {abs(d.estimate):.4g} [{low:.4g}, {high:.4g}], valid at any time{unless}.")
             else:
                 lines.append(f"Whether {name} is better than {first} cannot be said: {d.estimate:.4g} [{d.lower:.4g}, {d.upper:.4g}]; effective "
                              f"sample {value['effective']:.0f}, largest weight {value['largest']:.3g}, supported {100 * value['supported']:.1f}%.")
@@ -426,9 +429,10 @@ def evaluate(
     if e is None:
         raise Error("the log has no row with a reward")
     names = [name for name, _ in named]
-    result = Evaluation(names, e, rounds, missing, curve, level)
+    saved = [name for name, policy in named if isinstance(policy, Bandit)]
+    result = Evaluation(names, e, rounds, missing, curve, level, saved)
     _check_groups(by, groups)
-    result.groups = {value: Evaluation(names, evaluation, count, 0, [], level) for value, (evaluation, count) in groups.items()}
+    result.groups = {value: Evaluation(names, evaluation, count, 0, [], level, saved) for value, (evaluation, count) in groups.items()}
     return result
 
 
@@ -458,7 +462,7 @@ def effects(
         if "pmf" not in row:
             raise Error(f"row {number}: only the played arm's probability is logged; effects need those of all arms ('pmf')")
         if logged.x is None:
-            raise Error(f"row {number}: there are no contexts ('x')")
+            raise Error(f"row {number}: there are no contexts ('x'); schema= makes them of features by name")
         if unit and row.get("unit") is None:
             raise Error(f"row {number}: there is no 'unit' to tell units apart")
         dim = dim or logged.x.shape[1]

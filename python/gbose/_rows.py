@@ -171,7 +171,7 @@ def _table(where: str, columns: list[str], records: Iterable[Row], arms: Arms) -
     whole = any(c.startswith("p:") for c in columns)
     for need in ("id", "probability", "reward") if is_long else ("arm", "reward", *(() if whole else ("probability",))):
         if need not in columns:
-            raise Error(f"{where}: there is no column {need!r}")
+            raise Error(f"{where}: there is no column {need!r}; there are {', '.join(columns) or 'none'}")
     if is_long:
         for number, (_, group) in enumerate(itertools.groupby(records, key=lambda row: row["id"])):
             yield _at(f"{where}, decision {number}", _long, list(group))
@@ -180,7 +180,7 @@ def _table(where: str, columns: list[str], records: Iterable[Row], arms: Arms) -
             raise Error(f"{where}: only the played arm's probability is there; to evaluate, say which arms there are, as arms=34 "
                         "for 0 to 33, or arms=['a', 'b']; effects need those of all arms, in columns 'p:ID'")
         given = arms if isinstance(arms, Sequence) else range(arms or 0)
-        ids = [c[2:] for c in columns if c.startswith("p:")] if whole else [str(a) for a in given]
+        ids = [c[2:] for c in columns if c.startswith("p:")] if whole else [_id(a) for a in given]
         if len(set(ids)) < len(ids):
             raise Error(f"{where}: an arm is named twice: {', '.join(ids)}")
         for number, row in enumerate(records):
@@ -228,8 +228,14 @@ def _known(row: Row, arm: str) -> dict[str, Any]:
     return {"id": arm, "affinity": affinity} if _given(affinity) else {"id": arm}
 
 
+def _id(value: Any) -> str:
+    """An arm's id: 15.0, which a frame makes of a column of numbers, is 15."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
 def _wide(row: Row, arms: list[str], whole: bool) -> Row:
-    arm = str(row["arm"])
+    arm = _id(row["arm"])
+    arm = str(row["arm"]) if arm not in arms else arm
     if arm not in arms:
         raise Error(f"arm {arm!r} has no column 'p:{arm}'" if whole else f"arm {arm!r} is not among the {len(arms)} of arms")
     out: dict[str, Any] = {"arm": arms.index(arm), "arms": list(arms), **_scopes(row, False), "actions": [_known(row, a) for a in arms]}

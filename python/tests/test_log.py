@@ -41,6 +41,7 @@ def test_policies_of_all_kinds(log):
     for name in ("logged", bandit.spec, "best", "gbose"):
         assert result.differences[name].lower > 0, name
     assert "best is better than uniform by" in str(result)
+    assert "valid at any time unless it learned from this log" in [line for line in str(result).split("\n") if line.startswith(bandit.spec)][0]
     assert result.audit.p > 0.001
     frame = result.frame()
     assert list(frame.index) == ["uniform", "logged", "arm=2", bandit.spec, "best", "gbose"]
@@ -188,6 +189,7 @@ def test_wide_tables(tmp_path):
     # How many arms there are is what a uniform policy is about: it is asked for, and not what the rows so far had.
     numbered = partial.assign(arm=(partial["arm"] == "b") * 2)
     assert gbose.evaluate(numbered, ["logged", "uniform"], arms=4).policies["uniform"]["ips"] == pytest.approx(partial["reward"].mean() / 2)
+    assert gbose.evaluate(numbered.astype({"arm": float}), arms=[0, 1, 2]).rounds == 800  # a frame makes 2.0 of 2
     for arms, says in ((None, "the frame: only the played arm's probability is there; to evaluate, say which arms"),
                        (["a"], "is not among the 1 of arms"), (["a", "b", "a"], "named twice")):
         with pytest.raises(gbose.Error, match=says):
@@ -196,7 +198,7 @@ def test_wide_tables(tmp_path):
         gbose.effects(partial)
     both = gbose.evaluate(wide.assign(probability=0.5), ["logged", "arm=b"], range=(-2, 2))  # all probabilities say more than one
     assert both.differences == gbose.evaluate(wide, ["logged", "arm=b"], range=(-2, 2)).differences
-    with pytest.raises(gbose.Error, match="there is no column 'probability'"):
+    with pytest.raises(gbose.Error, match="there is no column 'probability'; there are arm, x:age, reward"):
         gbose.evaluate(wide.drop(columns=["p:a", "p:b"]))
     with pytest.raises(gbose.Error, match="row 0: arm 'c' has no column"):
         gbose.evaluate(wide.assign(arm="c"))

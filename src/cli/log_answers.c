@@ -65,7 +65,7 @@ static void print_estimates(FILE *to, const struct gbose__judgement *j, int widt
             if (isnan(value[k]))
                 fprintf(to, " %7s", "-");
             else
-                fprintf(to, " %7.4g", value[k]);
+                fprintf(to, " %7.*g", fabs(value[k]) < 0.01 ? 3 : 4, value[k]);
         fputc('\n', to);
     }
 }
