@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/spec.h"
+#include "core/names.h"
 
 int usage_error(const char *command, const char *format, ...)
 {
@@ -38,8 +38,8 @@ static const char *near_option(const char *name, size_t length, const struct arg
 
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     for (; args->name; args++) {
-        size_t distance = gbose__edit_distance(word, args->name);
-        if (*args->name && gbose__is_near(word, args->name) && distance < least) {
+        size_t distance = gbose__names_distance(word, args->name);
+        if (*args->name && gbose__names_near(word, args->name) && distance < least) {
             best = args->name;
             least = distance;
         }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/spec.h"
+#include "core/error.h"
 
 /* The systems, with the parameter values of the authors' earlier study (none: nothing to choose).
  * `draws=1` is the paper's Thompson sampling: one sample, and the arm that is best in it. */

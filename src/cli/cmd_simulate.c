@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/simulate_log.h"
-#include "core/spec.h"
+#include "core/error.h"
 #include "study/plan_json.h"
 
 /* The sweep ("OPTION=V1,V2,...") among those given that this learner takes; NULL: none. */

@@ -9,7 +9,8 @@
 
 #include "cli/manual.h"
 #include "cli/terminal.h"
-#include "core/spec.h"
+#include "core/error.h"
+#include "core/names.h"
 #include "gbose.h"
 #include "study/cluster.h"
 
@@ -44,31 +45,26 @@ static void print_overview(FILE *to)
                 "130 stopped by Ctrl-C\n");
 }
 
-/* Commands as a catalog, for its search of the nearest name. */
-static const gbose_info *command_at(size_t i)
-{
-    static gbose_info info;
-
-    if (i >= N_COMMANDS)
-        return NULL;
-    info.name = commands[i]->name;
-    return &info;
-}
-
+/* The command of this name; NULL, and a message, if there is none. */
 static const struct command *find(const char *name)
 {
-    static const struct gbose__catalog catalog = {"command", command_at};
-    struct gbose__value none[1];
-    gbose_error err;
-    size_t i;
+    const char *names[N_COMMANDS], *nearest;
+    gbose_error err; /* which makes one line of whatever the name is */
 
     if (!strcmp(name, cmd_manual.name))
         return &cmd_manual;
-    if (gbose__spec_parse(&i, none, name, &catalog, &err)) {
-        fprintf(stderr, "gbose: %s (gbose help lists all commands)\n", err.text);
-        return NULL;
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        names[i] = commands[i]->name;
+        if (!strcmp(name, names[i]))
+            return commands[i];
     }
-    return commands[i];
+    nearest = gbose__names_nearest(name, names, N_COMMANDS);
+    if (gbose__names_near(name, nearest))
+        gbose__fail(&err, GBOSE_EINVAL, "unknown command '%.40s'; did you mean '%s'?", name, nearest);
+    else
+        gbose__fail(&err, GBOSE_EINVAL, "unknown command '%.40s'", name);
+    fprintf(stderr, "gbose: %s (gbose help lists all commands)\n", err.text);
+    return NULL;
 }
 
 /* What was printed must have arrived: a full disk behind standard output is an error too. */

@@ -1,23 +1,13 @@
 #include "core/spec.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/decimal.h"
+#include "core/names.h"
 
-/* ---- numbers ---- */
-
-int gbose__read_double(double *out, const char *text)
-{
-    char *end;
-
-    if (!*text || text[strspn(text, "0123456789+-.eE")])
-        return 0;
-    *out = strtod(text, &end) + 0.0; /* -0 is 0 */
-    return !*end && isfinite(*out);
-}
+/* ---- values ---- */
 
 static int read_integer(uint64_t *out, const char *text)
 {
@@ -34,20 +24,6 @@ static int read_integer(uint64_t *out, const char *text)
     *out = n;
     return 1;
 }
-
-void gbose__write_double(char *buf, size_t capacity, double x)
-{
-    char text[32];
-
-    snprintf(buf, capacity, "%.17g", x);
-    for (int digits = 17; digits > 0; digits--) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        if (strtod(text, NULL) == x && strlen(text) < strlen(buf))
-            snprintf(buf, capacity, "%s", text);
-    }
-}
-
-/* ---- words ---- */
 
 /* The position of text in a list "one|two|three", or -1. */
 static int find_word(const char *words, const char *text)
@@ -70,56 +46,6 @@ static void write_word(char *buf, size_t capacity, const char *words, int i)
     while (i--)
         words += strcspn(words, "|") + 1;
     snprintf(buf, capacity, "%.*s", (int)strcspn(words, "|"), words);
-}
-
-size_t gbose__edit_distance(const char *a, const char *b)
-{
-    size_t n = strlen(b), cost[64];
-
-    if (n > 63)
-        n = 63;
-    for (size_t j = 0; j <= n; j++)
-        cost[j] = j;
-    for (size_t i = 1; *a && i < 64; i++, a++) {
-        size_t diagonal = cost[0];
-        cost[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t best = diagonal + (*a != b[j - 1]);
-            diagonal = cost[j];
-            if (cost[j] + 1 < best)
-                best = cost[j] + 1;
-            if (cost[j - 1] + 1 < best)
-                best = cost[j - 1] + 1;
-            cost[j] = best;
-        }
-    }
-    return cost[n];
-}
-
-/* The same name in lower case, cut to what gbose__edit_distance() looks at. */
-static void lower(char buf[64], const char *name)
-{
-    size_t n = 0;
-
-    for (; name[n] && n < 63; n++)
-        buf[n] = (char)(name[n] >= 'A' && name[n] <= 'Z' ? name[n] - 'A' + 'a' : name[n]);
-    buf[n] = 0;
-}
-
-int gbose__is_near(const char *name, const char *other)
-{
-    char a[64], b[64];
-    size_t n, m, shorter, longer;
-
-    lower(a, name);
-    lower(b, other);
-    n = strlen(a);
-    m = strlen(b);
-    shorter = n < m ? n : m;
-    longer = n < m ? m : n;
-    if (shorter >= 3 && !strncmp(a, b, shorter))
-        return 1;
-    return 5 * gbose__edit_distance(a, b) <= 2 * longer;
 }
 
 /* ---- what an option accepts, in words ---- */
@@ -181,7 +107,7 @@ static int read_value(struct gbose__value *v, const gbose_option *o, const char 
         is_number = read_integer(&v->integer, text);
         in_range = is_number && (double)v->integer >= o->min && (double)v->integer <= o->max;
     } else if (o->type != GBOSE_WORD) {
-        is_number = gbose__read_double(&v->number, text);
+        is_number = gbose__decimal_read(&v->number, text);
         in_range = is_number && v->number >= o->min && v->number <= o->max;
     }
     if (in_range)
@@ -216,8 +142,8 @@ static size_t find_name(int *found, const char *name, const char *(*at)(const vo
 
     *found = 0;
     for (size_t i = 0; (other = at(list, i)); i++) {
-        size_t distance = gbose__edit_distance(name, other);
-        if (distance < best && gbose__is_near(name, other)) {
+        size_t distance = gbose__names_distance(name, other);
+        if (distance < best && gbose__names_near(name, other)) {
             best = distance;
             nearest = i;
             *found = distance ? -1 : 1;
@@ -385,7 +311,7 @@ int gbose__spec_write(char *buf, const gbose_info *info, const struct gbose__val
         else if (o->type == GBOSE_INTEGER)
             snprintf(text, sizeof text, "%llu", (unsigned long long)values[i].integer);
         else
-            gbose__write_double(text, sizeof text, values[i].number);
+            gbose__decimal_write(text, sizeof text, values[i].number);
         used += (size_t)snprintf(buf + used, GBOSE__MAX_SPEC - used, "%c%s=%s", separator, o->name, text);
         separator = ',';
     }

@@ -33,19 +33,6 @@ int gbose__spec_parse(size_t *which, struct gbose__value *values, const char *sp
  * GBOSE_OK, or GBOSE_ENOMEM. */
 int gbose__spec_write(char *buf, const gbose_info *info, const struct gbose__value *values, const char *skip);
 
-/* The finite number that a text is, the whole of it: 1, or 0 if it is none. And the shortest text that reads
- * back as the same number; of two, the one without an exponent. Both need the "C" locale (core/decimal.h). */
-int gbose__read_double(double *out, const char *text);
-void gbose__write_double(char *buf, size_t capacity, double x);
-
-/* The number of insertions, deletions and substitutions between two names, of which 63 bytes are looked at.
- * */
-size_t gbose__edit_distance(const char *a, const char *b);
-
-/* Is a name near enough to another to be a slip of the pen: one begins with the other (three letters at
- * least), or at most two letters in five are wrong? Upper and lower case are the same. */
-int gbose__is_near(const char *name, const char *other);
-
 /* The position of the option of exactly this name; SIZE_MAX if there is none. */
 size_t gbose__option_index(const gbose_info *info, const char *name);
 

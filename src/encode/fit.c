@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/decimal.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/spec.h"
 #include "encode/profile.h"
 #include "encode/schema.h"
 
@@ -93,7 +93,7 @@ static void say_number(struct draft *d, const char *option, double x, double uni
     char text[40];
 
     snprintf(text, sizeof text, "%.*e", digits < 2 ? 1 : digits > 17 ? 16 : digits - 1, x);
-    gbose__write_double(text, sizeof text, strtod(text, NULL));
+    gbose__decimal_write(text, sizeof text, strtod(text, NULL));
     say(d, " %s=%s", option, text);
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/names.h"
+
 int gbose__parse_fail(struct parser *p, int line, const char *format, ...)
 {
     char text[240];
@@ -23,21 +25,6 @@ char *gbose__parse_copy(struct parser *p, const char *text)
     char *copy = gbose__schema_alloc(p->schema, n, 1);
 
     return copy ? memcpy(copy, text, n) : NULL;
-}
-
-const char *gbose__parse_nearest(const char *word, const char *const *list, size_t n)
-{
-    const char *nearest = "";
-    size_t best = SIZE_MAX;
-
-    for (size_t i = 0; i < n; i++) {
-        size_t distance = gbose__edit_distance(word, list[i]);
-        if (distance < best) {
-            best = distance;
-            nearest = list[i];
-        }
-    }
-    return nearest;
 }
 
 /* ---- tokens ---- */
@@ -162,7 +149,7 @@ static int read_line(struct parser *p)
     if (!is_arm && strcmp(name, "round"))
         return gbose__parse_fail(
             p, line, "only 'arm = ...' and 'round = ...' are lists; '%.40s' is neither; did you mean '%s'?",
-            name, gbose__parse_nearest(name, lists, 2));
+            name, gbose__names_nearest(name, lists, 2));
     return gbose__parse_terms(p, is_arm ? &p->schema->arm : &p->schema->round, is_arm);
 }
 

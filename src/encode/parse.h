@@ -2,7 +2,7 @@
 #ifndef GBOSE_ENCODE_PARSE_H
 #define GBOSE_ENCODE_PARSE_H
 
-#include "core/spec.h"
+#include "core/error.h"
 #include "encode/schema.h"
 
 enum token { TOKEN_END, TOKEN_LINE, TOKEN_WORD, TOKEN_QUOTED, TOKEN_COMMA, TOKEN_EQUALS, TOKEN_STAR };
@@ -39,8 +39,5 @@ int gbose__parse_feature(struct parser *p, const char *name, int line);
 
 /* Read terms up to the end of the line, and append them. */
 int gbose__parse_terms(struct parser *p, struct gbose__terms *to, int is_arm);
-
-/* The name of `list` (of n) that is nearest to a word. */
-const char *gbose__parse_nearest(const char *word, const char *const *list, size_t n);
 
 #endif

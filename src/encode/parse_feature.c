@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/decimal.h"
+#include "core/names.h"
 #include "encode/parse.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -83,7 +85,7 @@ static int read_type(struct parser *p, struct gbose__schema_feature *f)
                 p, p->line,
                 "there is no type '%.40s'; did you mean '%s'? The types are number, category, "
                 "set, vector, flag and cycle",
-                p->word, gbose__parse_nearest(p->word, type_names, COUNT(type_names)));
+                p->word, gbose__names_nearest(p->word, type_names, COUNT(type_names)));
     return gbose__parse_next(p);
 }
 
@@ -93,7 +95,7 @@ static int read_number(struct parser *p, double *out, const char *option, double
 {
     double x;
 
-    if (!gbose__read_double(&x, p->word) || x < min || x > max) {
+    if (!gbose__decimal_read(&x, p->word) || x < min || x > max) {
         if (min < 0)
             return gbose__parse_fail(p, p->line, "%s must be a number; got '%.40s'", option, p->word);
         return gbose__parse_fail(p, p->line, "%s must be a number from %g to %g; got '%.40s'", option, min,
@@ -107,7 +109,7 @@ static int read_count(struct parser *p, uint32_t *out, const char *option, doubl
 {
     double x;
 
-    if (!gbose__read_double(&x, p->word) || x < min || x > GBOSE__MAX_COLUMNS || x != (uint32_t)x)
+    if (!gbose__decimal_read(&x, p->word) || x < min || x > GBOSE__MAX_COLUMNS || x != (uint32_t)x)
         return gbose__parse_fail(p, p->line, "%s must be a whole number from %g to %d; got '%.40s'", option,
                                  min, GBOSE__MAX_COLUMNS, p->word);
     *out = (uint32_t)x;
@@ -137,7 +139,7 @@ static int set_option(struct parser *p, struct gbose__schema_feature *f, const c
         ;
     if (i == n)
         return gbose__parse_fail(p, p->line, "a %s has no option '%.40s'; did you mean '%s'?",
-                                 type_names[f->type], name, gbose__parse_nearest(name, options, n));
+                                 type_names[f->type], name, gbose__names_nearest(name, options, n));
     if (*seen >> i & 1)
         return gbose__parse_fail(p, p->line, "option '%s' is given twice", name);
     *seen |= 1u << i;
@@ -362,7 +364,7 @@ static int write_line(struct parser *p, struct gbose__schema_feature *f)
     if (f->length)
         n += (size_t)snprintf(text + n, room - n, " %u", (unsigned)f->length);
     if (f->period != 0) {
-        gbose__write_double(number, sizeof number, f->period);
+        gbose__decimal_write(number, sizeof number, f->period);
         n += (size_t)snprintf(text + n, room - n, " %s", number);
     }
     for (uint32_t i = 0; i < f->n_values; i++) {
@@ -370,11 +372,11 @@ static int write_line(struct parser *p, struct gbose__schema_feature *f)
         n += gbose__value_write(text + n, room - n, f->value[i]);
     }
     if (f->scale != 1) {
-        gbose__write_double(number, sizeof number, f->scale);
+        gbose__decimal_write(number, sizeof number, f->scale);
         n += (size_t)snprintf(text + n, room - n, " scale=%s", number);
     }
     if (f->offset != 0) {
-        gbose__write_double(number, sizeof number, f->offset);
+        gbose__decimal_write(number, sizeof number, f->offset);
         n += (size_t)snprintf(text + n, room - n, " offset=%s", number);
     }
     if (f->buckets)

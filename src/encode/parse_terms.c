@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/names.h"
 #include "encode/parse.h"
 
 /* ---- names ---- */
@@ -25,7 +26,7 @@ static int unknown(struct parser *p, const char *word)
     for (size_t i = 0; i < p->n_features; i++) {
         const char *name = p->feature[i].name, *brief = strrchr(name, '.') + 1;
         const char *other = strchr(word, '.') ? name : brief;
-        size_t distance = gbose__edit_distance(word, other);
+        size_t distance = gbose__names_distance(word, other);
 
         if (distance < best) {
             best = distance;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/decimal.h"
 #include "core/memory.h"
-#include "core/spec.h"
 #include "encode/schema.h"
 
 int gbose__profile_init(struct gbose__profile *p)
@@ -178,7 +178,7 @@ static int add_number(const struct gbose__profile *p, struct gbose__profile_feat
     locale_t old = uselocale(p->c_locale);
     char text[40];
 
-    gbose__write_double(text, sizeof text, x);
+    gbose__decimal_write(text, sizeof text, x);
     uselocale(old);
     count_number(f, x);
     return count_value(f, gbose__value_key_of_number(f->seed, x), text, strlen(text));

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/spec.h"
+#include "core/names.h"
 
 int gbose__problem(struct gbose__problem *p, int status, const char *code, const char *where,
                    const char *field, const char *format, ...)
@@ -18,16 +18,6 @@ int gbose__problem(struct gbose__problem *p, int status, const char *code, const
     vsnprintf(p->message, sizeof p->message, format, list);
     va_end(list);
     return -1;
-}
-
-const char *gbose__fields_nearest(const char *name, const char *const *names, size_t n)
-{
-    size_t best = 0;
-
-    for (size_t i = 1; i < n; i++)
-        if (gbose__edit_distance(name, names[i]) < gbose__edit_distance(name, names[best]))
-            best = i;
-    return names[best];
 }
 
 /* "a text or a number" */
@@ -63,7 +53,7 @@ static int unknown(const struct gbose__document *d, uint32_t name, const struct 
     for (size_t i = 0; i < n; i++)
         names[i] = fields[i].name;
     return gbose__problem(p, 400, "unknown_field", where, text, "there is no field '%s'; did you mean '%s'?",
-                          text, gbose__fields_nearest(text, names, n));
+                          text, gbose__names_nearest(text, names, n));
 }
 
 int gbose__fields_read(const struct gbose__document *d, uint32_t object, struct gbose__field *fields,

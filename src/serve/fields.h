@@ -39,7 +39,4 @@ int gbose__fields_read(const struct gbose__document *d, uint32_t object, struct 
 int gbose__fields_number(const struct gbose__document *d, uint32_t at, double min, double max, double *out,
                          const char *where, const char *field, struct gbose__problem *p);
 
-/* The nearest of n names, for a message. */
-const char *gbose__fields_nearest(const char *name, const char *const *names, size_t n);
-
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/names.h"
+
 #define LEVEL 0.95
 
 static struct gbose__monitor *monitor_of(struct gbose__exchange *x, struct gbose__bandit *b)
@@ -104,7 +106,7 @@ void gbose__route_evaluation(struct gbose__exchange *x, const struct gbose__rout
     if (!known) {
         gbose__answer_error(x, 400, "no_such_policy", "policy",
                             "'policy' is logged, base, uniform or shadow; did you mean '%s'?",
-                            gbose__fields_nearest(only, gbose__monitor_policies, GBOSE__POLICIES));
+                            gbose__names_nearest(only, gbose__monitor_policies, GBOSE__POLICIES));
         return;
     }
     m = monitor_of(x, args->bandit);

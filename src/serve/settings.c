@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/names.h"
+
 enum { WAIT, DEFAULT_REWARD, AGGREGATE, MODE, DURABILITY, FALLBACK, BASE_ARM, CAP, RETENTION };
 
 const struct gbose__field gbose__settings_fields[GBOSE__SET_FIELDS] = {
@@ -69,7 +71,7 @@ static int read_choice(const struct gbose__document *d, const struct gbose__fiel
     if (d->value[f->at].end - d->value[f->at].begin < sizeof text)
         gbose__document_text(d, f->at, text);
     return gbose__problem(p, 400, "bad_choice", "", f->name, "'%s' must be %s; did you mean '%s'?", f->name,
-                          all, gbose__fields_nearest(text, names, n));
+                          all, gbose__names_nearest(text, names, n));
 }
 
 unsigned gbose__cap_flags(double cap)

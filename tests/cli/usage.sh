@@ -54,7 +54,7 @@ expect_error 2 "unexpected 'quick'" "$gbose" paper quick
 expect_error 2 "cannot make directory" "${sim[@]}" --rounds 10 --out /dev/null/results
 touch afile
 expect_error 2 "afile" "${sim[@]}" --rounds 10 --out afile
-expect_error 2 "takes no options" "$gbose" paper:x=1
+expect_error 2 "did you mean 'paper'" "$gbose" paper:x=1
 expect_error 2 "leave out the other options" "$gbose" simulate --plan afile --world paper
 expect_error 2 "afile" "$gbose" simulate --plan afile
 expect_error 2 "simulate: cannot read nofile.json: No such file" "$gbose" simulate --plan nofile.json
