@@ -235,17 +235,26 @@ static size_t write_column(char *buf, size_t room, const struct gbose__schema_fe
     return (size_t)snprintf(buf, room, "%s", f->name);
 }
 
+/* The term that column i is of, and i within it. */
+static const struct gbose__term *term_of(const struct gbose__terms *list, size_t *i)
+{
+    const struct gbose__term *t = list->at;
+
+    while (*i >= t->first + t->width)
+        t++;
+    *i -= t->first;
+    return t;
+}
+
 static size_t write_name(const gbose_schema *s, const struct gbose__terms *list, size_t i, char *buf,
                          size_t room)
 {
-    const struct gbose__term *t = list->at;
+    const struct gbose__term *t;
     size_t n = 0;
 
     if (i >= list->columns)
         return 0;
-    while (i >= t->first + t->width)
-        t++;
-    i -= t->first;
+    t = term_of(list, &i);
     for (uint32_t k = 0; k < t->n_factors; k++) {
         const struct gbose__factor *f = &t->factor[k];
         char one[3 * GBOSE__MAX_NAME + 20], power[20] = "";
@@ -277,16 +286,14 @@ static int has_scale(const struct gbose__schema_feature *f, uint32_t c)
 
 size_t gbose_schema_unit(const gbose_schema *schema, size_t i, char *buf, size_t capacity)
 {
-    const struct gbose__term *t = schema->arm.at;
+    const struct gbose__term *t;
     size_t n = 0;
 
     if (capacity)
         *buf = 0;
     if (i >= schema->arm.columns)
         return 0;
-    while (i >= t->first + t->width)
-        t++;
-    i -= t->first;
+    t = term_of(&schema->arm, &i);
     for (uint32_t k = 0; k < t->n_factors; k++) {
         const struct gbose__factor *f = &t->factor[k];
         const struct gbose__schema_feature *feature = &schema->feature[f->feature];
@@ -308,18 +315,15 @@ size_t gbose_schema_unit(const gbose_schema *schema, size_t i, char *buf, size_t
 
 size_t gbose_schema_reference(const gbose_schema *schema, size_t i)
 {
-    const struct gbose__term *t = schema->arm.at;
-    size_t within, reference;
+    const struct gbose__term *t = term_of(&schema->arm, &i);
+    size_t reference = i;
 
-    while (i >= t->first + t->width)
-        t++;
-    within = reference = i - t->first;
     for (uint32_t k = 0; k < t->n_factors; k++) {
         const struct gbose__factor *f = &t->factor[k];
         const struct gbose__schema_feature *feature = &schema->feature[f->feature];
 
         if (feature->is_action && feature->type == TYPE_CATEGORY && !feature->buckets)
-            reference -= within / f->stride % f->width * f->stride;
+            reference -= i / f->stride % f->width * f->stride;
     }
     return t->first + reference;
 }
@@ -345,13 +349,11 @@ static size_t part_of(const struct gbose__term *whole, size_t within, const stru
 
 void gbose_schema_parts(const gbose_schema *schema, size_t i, double *row)
 {
-    const struct gbose__term *t = schema->arm.at;
+    const struct gbose__term *t = term_of(&schema->arm, &i);
 
     memset(row, 0, schema->arm.columns * sizeof *row);
-    while (i >= t->first + t->width)
-        t++;
     for (size_t k = 0; k < schema->arm.n; k++) {
-        size_t column = part_of(t, i - t->first, &schema->arm.at[k]);
+        size_t column = part_of(t, i, &schema->arm.at[k]);
 
         if (column != SIZE_MAX)
             row[column] = 1;

@@ -247,7 +247,7 @@ static void audit_figure(FILE *to, const struct gbose__judgement *j)
         "lc rgb '#d55e00' dt 2");
 }
 
-const struct gbose__judgement_figure gbose__judgement_figures[4] = {{"difference", difference_figure},
-                                                                    {"weights", weights_figure},
-                                                                    {"support", support_figure},
-                                                                    {"audit", audit_figure}};
+const struct gbose__judgement_part gbose__judgement_figures[4] = {{"difference", difference_figure},
+                                                                  {"weights", weights_figure},
+                                                                  {"support", support_figure},
+                                                                  {"audit", audit_figure}};

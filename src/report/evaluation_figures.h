@@ -4,12 +4,7 @@
 
 #include "report/evaluation_page.h"
 
-typedef void gbose__judgement_printer(FILE *to, const struct gbose__judgement *j);
-
 /* Difference over time, weights, support, propensity audit. */
-extern const struct gbose__judgement_figure {
-    const char *name;
-    gbose__judgement_printer *print;
-} gbose__judgement_figures[4];
+extern const struct gbose__judgement_part gbose__judgement_figures[4];
 
 #endif

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/csv.h"
 #include "io/file.h"
 #include "report/evaluation_figures.h"
+#include "report/evaluation_tables.h"
 #include "report/format.h"
 #include "report/gnuplot.h"
 #include "report/html.h"
@@ -118,110 +118,6 @@ size_t gbose__judgement_warnings(FILE *to, const struct gbose__judgement *j)
         }
     }
     return n;
-}
-
-/* ---- tables ---- */
-
-static void put(FILE *to, double x, const char *end)
-{
-    char buf[GBOSE__NUMBER_SIZE];
-
-    fprintf(to, "%s%s", gbose__format_number(buf, x), end);
-}
-
-static void policies_csv(FILE *to, const struct gbose__judgement *j)
-{
-    fputs("policy,rounds,difference,difference_lower,difference_upper,paired_lower,paired_upper,level,level_"
-          "lower,level_upper,"
-          "ips,snips,dm,dr,sndr,switch_dr,dr_os,cressie_read,supported,effective,largest_weight,mean_weight,"
-          "mean_weight_lower,"
-          "mean_weight_upper,peek,peek_lower,peek_upper\n",
-          to);
-    for (size_t i = 0; i < j->n; i++) {
-        const gbose_policy_value *v = &j->policy[i].value;
-        const gbose_difference *d = &j->policy[i].difference;
-        const double values[] = {(double)v->rounds,
-                                 i ? d->phi.estimate : NAN,
-                                 i ? d->phi.lower : NAN,
-                                 i ? d->phi.upper : NAN,
-                                 i ? d->paired.lower : NAN,
-                                 i ? d->paired.upper : NAN,
-                                 v->level.estimate,
-                                 v->level.lower,
-                                 v->level.upper,
-                                 v->ips,
-                                 v->snips,
-                                 v->dm,
-                                 v->dr,
-                                 v->sndr,
-                                 v->switch_dr,
-                                 v->dr_os,
-                                 v->cressie_read,
-                                 v->supported,
-                                 v->effective,
-                                 v->largest,
-                                 v->weight.estimate,
-                                 v->weight.lower,
-                                 v->weight.upper,
-                                 v->peek.estimate,
-                                 v->peek.lower,
-                                 v->peek.upper};
-        size_t n = sizeof values / sizeof *values;
-
-        gbose__csv_print(to, j->policy[i].name);
-        fputc(',', to);
-        for (size_t k = 0; k < n; k++)
-            put(to, values[k], k + 1 < n ? "," : "\n");
-    }
-}
-
-static void curve_csv(FILE *to, const struct gbose__judgement *j)
-{
-    fputs("policy,rounds,difference,lower,upper\n", to);
-    for (size_t i = 1; i < j->n; i++)
-        for (size_t k = 0; k < j->policy[i].n_curve; k++) {
-            const struct gbose__curve_point *p = j->policy[i].curve + k;
-
-            gbose__csv_print(to, j->policy[i].name);
-            fputc(',', to);
-            put(to, p->rounds, ",");
-            put(to, p->phi.estimate, ",");
-            put(to, p->phi.lower, ",");
-            put(to, p->phi.upper, "\n");
-        }
-}
-
-static void audit_csv(FILE *to, const struct gbose__judgement *j)
-{
-    fputs("arm,played,expected,standard_errors\n", to);
-    for (size_t a = 0; a < j->n_arms; a++) {
-        char number[24];
-
-        snprintf(number, sizeof number, "%zu", a);
-        gbose__csv_print(to, j->arm_name ? j->arm_name[a] : number);
-        fputc(',', to);
-        put(to, j->arm[a].played, ",");
-        put(to, j->arm[a].expected, ",");
-        put(to, j->arm[a].score, "\n");
-    }
-}
-
-static void groups_csv(FILE *to, const struct gbose__judgement *j)
-{
-    gbose__csv_print(to, j->by);
-    fputs(",policy,rounds,difference,lower,upper\n", to);
-    for (size_t g = 0; g < j->n_groups; g++) {
-        const struct gbose__judged_group *group = j->group + g;
-
-        gbose__csv_print(to, group->value);
-        fputc(',', to);
-        gbose__csv_print(to, j->policy[group->policy].name);
-        fputc(',', to);
-        put(to, (double)group->rounds, ",");
-        put(to, group->phi.estimate, ",");
-        put(to, group->phi.lower, ",");
-        put(to, group->phi.upper, "\n");
-    }
 }
 
 /* ---- the page ---- */
@@ -435,20 +331,12 @@ static int write_file(const char *dir, const char *name, gbose__judgement_printe
 
 int gbose__judgement_write(const struct gbose__judgement *j, const char *dir, gbose_error *err)
 {
-    const struct {
-        const char *name;
-        gbose__judgement_printer *print;
-        int there;
-    } tables[] = {{"policies.csv", policies_csv, 1},
-                  {"curve.csv", curve_csv, 1},
-                  {"audit.csv", audit_csv, !j->partial},
-                  {"groups.csv", groups_csv, j->by != NULL}};
     struct gbose__file f;
     int there[4] = {0}, rc = gbose__file_make_dirs(dir, err);
 
-    for (size_t i = 0; i < sizeof tables / sizeof *tables && !rc; i++)
-        if (tables[i].there)
-            rc = write_file(dir, tables[i].name, tables[i].print, j, err);
+    for (size_t i = 0; i < GBOSE__JUDGEMENT_TABLES && !rc; i++)
+        if (gbose__judgement_has_table(j, i))
+            rc = write_file(dir, gbose__judgement_tables[i].name, gbose__judgement_tables[i].print, j, err);
     for (size_t i = 0; i < 4 && !rc; i++) {
         char name[40];
         gbose_error ignored;

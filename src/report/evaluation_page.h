@@ -47,6 +47,13 @@ struct gbose__judgement {
     size_t n_groups;
 };
 
+/* A file of the report: what it is called, and what prints it. */
+typedef void gbose__judgement_printer(FILE *to, const struct gbose__judgement *j);
+struct gbose__judgement_part {
+    const char *name;
+    gbose__judgement_printer *print;
+};
+
 /* One sentence: which is better, by how much; or that it cannot be known, and why. */
 void gbose__judgement_sentence(char *buf, size_t size, const struct gbose__judgement *j, size_t i);
 
