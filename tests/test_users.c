@@ -172,9 +172,12 @@ static void the_index_is_scaled(void **state)
     assert_close(features[1], (s * s - 1) / sqrt(2), 1e-12);
     assert_close(features[4], exp(s) / 7, 1e-9);
     assert_close(features[4] * features[5], 1.0 / 49, 1e-12);
+    assert_close(features[6], z[0] * exp(s) / 28, 1e-9);
+    assert_true(features[9] == 0); /* there are three coordinates */
     for (size_t i = 0; i < Z; i++)
-        z[i] = i ? 0 : 1e9;
+        z[i] = i == 1 ? -4 : 4; /* as far as coordinates go */
     gbose__index_features(&index, features, z, 3);
+    assert_true(features[0] == 4);
     for (size_t i = 0; i < GBOSE__INDEX_FEATURES; i++)
         assert_true(fabs(features[i]) <= 11); /* within what trackers take for sane */
 }

@@ -12,6 +12,7 @@
 #define ROOT_2 0x1.6a09e667f3bcdp0
 #define CUBE_SIZE 6.5 /* what makes Hermite's polynomials of degrees 3 and 4 at most 8 for |s| <= 4 */
 #define FOURTH_SIZE 22
+#define SLOPE_SIZE (4 * EXPONENTIAL_SIZE) /* the same for z exp(s), |z| <= 4 */
 
 static double sum_of(const struct gbose__index *index, const double *z, size_t count)
 {
@@ -35,6 +36,8 @@ void gbose__index_features(const struct gbose__index *index, double *features, c
     features[3] = (s * s * (s * s - 6) + 3) / FOURTH_SIZE;
     features[4] = up / EXPONENTIAL_SIZE;
     features[5] = 1 / up / EXPONENTIAL_SIZE;
+    for (size_t i = 0; i < GBOSE__OFFER_COORDINATES; i++)
+        features[GBOSE__INDEX_OWN + i] = i < count ? z[i] * up / SLOPE_SIZE : 0;
 }
 
 void gbose__index_learn(struct gbose__index *index, const double *slope, const double *z, size_t count)

@@ -3,7 +3,9 @@
  * The weights are the slopes with which the linear tracker (tracker.h) has found v to move with z, so that s is
  * large where v is. If v is any function of one weighted sum of normal coordinates, such as a spend, which is the
  * exponential of one, these slopes are its weights up to a factor. s is scaled to mean 0 and variance 1, and
- * clipped; a tracker learns from powers and exponentials of it what the function is. */
+ * clipped; a tracker learns from powers and exponentials of it what the function is. The weights are found slowly where
+ * few users spend most, so that the products z exp(s) are features too: an exponential whose weights are a little off
+ * is, to first order, the one of s and a sum of these. */
 #ifndef GBOSE_LEARNERS_AUTO_INDEX_H
 #define GBOSE_LEARNERS_AUTO_INDEX_H
 
@@ -11,7 +13,8 @@
 
 #include "learners/auto/offer.h"
 
-#define GBOSE__INDEX_FEATURES 6
+#define GBOSE__INDEX_OWN 6 /* features of s alone */
+#define GBOSE__INDEX_FEATURES (GBOSE__INDEX_OWN + GBOSE__OFFER_COORDINATES)
 
 /* Doubles, since they are saved; zeros at first. */
 struct gbose__index {

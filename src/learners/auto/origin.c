@@ -14,14 +14,21 @@ size_t gbose__origin_words(size_t dim)
     return dim / IN_WORD + 1;
 }
 
-/* With two arms the first one is it. */
+/* The common part is what one of two arms has. */
+static unsigned of_pair(double first, double second, size_t arm)
+{
+    size_t which = second == 0 && first != 0;
+
+    return arm == which ? PLAYED : OTHERS;
+}
+
 static unsigned where_is(const struct gbose__input *in, size_t arm, size_t j)
 {
     double least = in->least[j], most = in->most[j], step = (most - least) / (double)in->n;
     double near = ROUNDING * (fabs(most) + fabs(least)), played = in->context[arm * in->stride + j];
 
     if (in->n == 2)
-        return arm == 0 ? PLAYED : OTHERS;
+        return of_pair(in->context[j], in->context[in->stride + j], arm);
     if (fabs(in->mean[j] - least - step) <= near)
         return played == least ? PLAYED : OTHERS;
     if (fabs(most - in->mean[j] - step) <= near)

@@ -6,7 +6,8 @@
  * something of mu, in the second it is noise that hides mu. Both are tried:
  *
  *     common      what the arms of a round have in common: of each feature the value that all arms but one share,
- *                 else the mean; with two arms that of the first, which often is "nothing"
+ *                 else the mean; with two arms zero if one of them has it, as in blocks, or else the value of the first,
+ *                 which often is "nothing"
  *     relative    contexts are taken less it
  *
  * In a trial, the first rounds, there are two full estimates, one for either case, that learn from the same rounds and
