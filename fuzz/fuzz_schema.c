@@ -83,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(gbose_schema_compatible(schema, again, NULL) == GBOSE_OK);
         require(gbose_schema_dim(again) == gbose_schema_dim(schema));
         require(gbose_schema_column(schema, gbose_schema_dim(schema) - 1, name, sizeof name) > 0);
+        require(gbose_schema_unit(schema, gbose_schema_dim(schema) - 1, name, sizeof name) >= strlen(name));
         if (gbose_schema_dim(schema) <= MAX_DIM && gbose_schema_round(schema) <= MAX_DIM)
             use(schema, rows);
     } else {
