@@ -190,6 +190,25 @@ static void diagnosing_survives_failure(void **state)
     assert_in_range(fail_each(&s, call_diagnose, prepare_diagnose), 1, 10);
 }
 
+static int call_effect(struct sweep *s)
+{
+    const double x[DIM] = {1, 0, 0};
+    double estimate = 77, lower = 78, upper = 79;
+    int rc = gbose_effect(s->g, x, 0.9, &estimate, &lower, &upper);
+
+    if (rc)
+        assert_true(estimate == 77 && lower == 78 && upper == 79);
+    return rc;
+}
+
+static void effects_survive_failure(void **state)
+{
+    struct sweep s = {.spec = "gbose-auto:floor=0.3"};
+
+    (void)state;
+    assert_in_range(fail_each(&s, call_effect, prepare_diagnose), 1, 10);
+}
+
 /* ---- decisions ---- */
 
 #define CROWD 90
@@ -240,6 +259,96 @@ static void decisions_survive_failure(void **state)
 {
     (void)state;
     for_each_spec(check_decide, INTERCEPT | FORGET);
+}
+
+/* ---- decisions in a scratch, which is made and freed here ---- */
+
+static const double round_features[2] = {-0.5, 1004};
+
+static int call_decide_at(struct sweep *s)
+{
+    gbose_input in = {crowd, CROWD, round_features};
+    gbose_decision out, before;
+    gbose_scratch *scratch;
+    int rc = gbose_scratch_new(&scratch);
+
+    if (rc)
+        return rc;
+    memset(&before, 0x5a, sizeof before);
+    out = before;
+    rc = gbose_decide_at(s->g, scratch, &out, &in, 3, 5);
+    if (rc)
+        assert_memory_equal(&out, &before, sizeof out);
+    gbose_scratch_free(scratch);
+    return rc;
+}
+
+static int call_decide_many(struct sweep *s)
+{
+    enum { ROUNDS = 2, ARMS = CROWD / ROUNDS };
+    static const double round[2 * ROUNDS] = {-0.5, 1004, 1.5, 1001};
+    size_t arm[ROUNDS], before[ROUNDS];
+    gbose_choices out = {.arm = arm};
+    gbose_scratch *scratch;
+    int rc = gbose_scratch_new(&scratch);
+
+    if (rc)
+        return rc;
+    memset(before, 0x5a, sizeof before);
+    memcpy(arm, before, sizeof arm);
+    rc = gbose_decide_many(s->g, scratch, &out, 3, 5, crowd, round, ROUNDS, ARMS);
+    if (rc)
+        assert_memory_equal(arm, before, sizeof arm);
+    gbose_scratch_free(scratch);
+    return rc;
+}
+
+static int call_ticket_for(struct sweep *s)
+{
+    gbose_input in = {crowd, 2, round_features};
+    const double pmf[2] = {0.3, 0.7};
+    const void *ticket = s;
+    size_t size = 77;
+    gbose_scratch *scratch;
+    int rc = gbose_scratch_new(&scratch);
+
+    if (rc)
+        return rc;
+    rc = gbose_ticket_for(s->g, scratch, &ticket, &size, &in, pmf, 1);
+    if (rc)
+        assert_true(ticket == s && size == 77);
+    gbose_scratch_free(scratch);
+    return rc;
+}
+
+static int call_check_input(struct sweep *s)
+{
+    gbose_input in = {crowd, CROWD, round_features};
+    gbose_error err;
+    int rc = gbose_check_input(s->g, &in, &err);
+
+    assert_int_equal(err.code, rc);
+    return rc;
+}
+
+static void check_scratch(const char *spec)
+{
+    int (*const calls[])(struct sweep *) = {call_decide_at, call_decide_many, call_ticket_for,
+                                            call_check_input};
+    gbose *any = new_player(spec, DIM);
+    struct sweep s = {.spec = spec, .from = any};
+    long live = heap.live;
+
+    for (size_t i = 0; i < COUNT(calls); i++)
+        assert_in_range(fail_each(&s, calls[i], player_of), 2, 100);
+    assert_int_equal(heap.live, live);
+    gbose_free(any);
+}
+
+static void decisions_in_a_scratch_survive_failure(void **state)
+{
+    (void)state;
+    for_each_spec(check_scratch, INTERCEPT);
 }
 
 /* After a failed growth the old room is still there: the learner goes on like one that never tried. */
@@ -481,7 +590,9 @@ int main(void)
         spec_test(loading_survives_failure),
         spec_test(growing_survives_failure),
         cmocka_unit_test(diagnosing_survives_failure),
+        cmocka_unit_test(effects_survive_failure),
         spec_test(decisions_survive_failure),
+        spec_test(decisions_in_a_scratch_survive_failure),
         spec_test(a_learner_goes_on_after_failure),
         spec_test(merging_survives_failure),
         spec_test(rounds_do_not_allocate),
