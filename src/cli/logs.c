@@ -68,6 +68,13 @@ int names_find(struct names *names, const char *text, size_t *at)
     return GBOSE_OK;
 }
 
+size_t names_known(const struct names *names, const char *text)
+{
+    size_t slot = names->n ? names->slot[slot_of(names, text)] : 0;
+
+    return slot ? slot - 1 : names->n;
+}
+
 void names_clear(struct names *names)
 {
     for (size_t i = 0; i < names->n; i++)

@@ -35,6 +35,8 @@ struct names {
 };
 /* GBOSE_OK or GBOSE_ENOMEM. */
 int names_find(struct names *names, const char *text, size_t *at);
+/* The number of a text that came, or names->n. */
+size_t names_known(const struct names *names, const char *text);
 void names_clear(struct names *names);
 
 struct logs {

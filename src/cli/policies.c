@@ -104,20 +104,11 @@ static int decide_table(struct policy *p, const struct gbose__record *r, gbose_e
             return gbose__fail(err, GBOSE_EINVAL, "there is no '%.60s', which %.100s goes by", p->by[i],
                                p->detail);
     for (size_t a = 0; a < r->n_arms; a++) {
-        size_t before = p->keys.n, at;
+        size_t at;
 
         make_key(key, r->arms[a], column_of_record, r, p);
-        if (names_find(&p->keys, key, &at))
-            return gbose__no_memory(err);
-        if (at == before) { /* not in the table: probability 0 */
-            double *grown = realloc(p->value, p->keys.n * sizeof *grown);
-
-            if (!grown)
-                return gbose__no_memory(err);
-            p->value = grown;
-            p->value[at] = 0;
-        }
-        p->pmf[a] = p->value[at];
+        at = names_known(&p->keys, key);
+        p->pmf[a] = at < p->keys.n ? p->value[at] : 0; /* 0: not in the table */
         sum += p->pmf[a];
     }
     if (!(sum > 0))

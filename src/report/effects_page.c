@@ -134,10 +134,11 @@ static void print_forest(FILE *to, const struct gbose__effects_table *t)
             high = fmax(high, upper_end(&t->row[i].value));
         }
     height = 70 + (double)known * fmax(26, 8 + 19 * (double)lines);
-    fputs("set border 1\nset xtics nomirror out scale 0.5\nset grid xtics lc rgb \"#dddddd\" lt 1\nunset "
-          "key\nset xlabel "
-          "\"effect on the reward\"\n",
-          to);
+    fprintf(to,
+            "set border 1\nset xtics nomirror out scale 0.5\nset grid xtics lc rgb \"#dddddd\" lt 1\nunset "
+            "key\nset xlabel "
+            "\"effect on the %s\"\n",
+            t->anytime ? "reward" : "outcome");
     gbose__plot_ticks(to, 'x', low, high, TICKS_MOST);
     fputs("$d << EOD\n", to);
     for (size_t i = 0, at = known; i < t->n; i++) {
@@ -202,13 +203,15 @@ static void put_table(FILE *to, const struct gbose__effects_table *t)
         fputs("</td></tr>\n", to);
     }
     fprintf(to,
-            "</tbody></table></div>\n<p>Effects are on the reward of a round, <i>for each</i> so much of the "
+            "</tbody></table></div>\n<p>Effects are on the %s, <i>for each</i> so much of the "
             "feature; "
             "intervals are at %g%%. "
             "<i>From</i> and <i>to</i> hold for one look at a time that was chosen beforehand, such as the "
             "planned end of a "
-            "trial%s. <i>Rounds</i>: those in which chance chose among arms that differ.</p>\n",
-            100 * t->level, t->anytime ? "; <i>any time</i> for looks as often as one likes" : "");
+            "trial%s. <i>Rounds</i>: %s.</p>\n",
+            t->anytime ? "reward of a round" : "outcome", 100 * t->level,
+            t->anytime ? "; <i>any time</i> for looks as often as one likes" : "",
+            t->anytime ? "those in which chance chose among arms that differ" : "decision points that count");
 }
 
 static int put_page(FILE *to, const struct gbose__effects_table *t, const char *dir, int figure,
