@@ -238,6 +238,32 @@ static void what_is_not_identified_is_refused(void **state)
     gbose_effects_free(f);
 }
 
+/* The interval for all times begins when 100 draws counted: with a fair coin every round is one, but for the ten in which the
+ * level is found. */
+static void looks_wait_for_draws(void **state)
+{
+    const double contexts[] = {0, 1}, pmf[] = {0.5, 0.5}, x[] = {1};
+    struct random random = {.state = 9};
+    gbose_effects *f;
+    gbose_effect_value v;
+
+    (void)state;
+    assert_int_equal(gbose_effects_new(&f, 1, 0, NULL), GBOSE_OK);
+    for (int t = 1; t <= 110; t++) {
+        gbose_logged row = {.n_arms = 2, .pmf = pmf, .contexts = contexts};
+
+        row.arm = random_uniform(&random) < 0.5;
+        row.reward = random_normal(&random);
+        assert_int_equal(gbose_effects_add(f, &row, NULL), GBOSE_OK);
+        if (t < 109)
+            continue;
+        assert_int_equal(gbose_effects_at(f, x, 0.95, &v), GBOSE_OK);
+        assert_int_equal(isfinite(v.anytime.lower) && isfinite(v.anytime.upper), t == 110);
+        assert_true(isfinite(v.fixed.lower));
+    }
+    gbose_effects_free(f);
+}
+
 /* Weighted and centred least squares with whole hat matrices. */
 static void wcls_matches_definitions(void **state)
 {
@@ -324,6 +350,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(effects_match_definitions),
         cmocka_unit_test(what_is_not_identified_is_refused),
+        cmocka_unit_test(looks_wait_for_draws),
         cmocka_unit_test(wcls_matches_definitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
