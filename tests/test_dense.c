@@ -30,14 +30,14 @@ static double *random_matrix(long double M[MOST][MOST], size_t dim, struct rando
     return triangle;
 }
 
-static void factors_and_solutions(void **state)
+static void factors_and_inverses(void **state)
 {
     static long double M[MOST][MOST];
     struct random r = {21};
 
     (void)state;
     for (size_t dim = 1; dim <= MOST; dim++) {
-        double *L = random_matrix(M, dim, &r), x[MOST], b[MOST];
+        double *L = random_matrix(M, dim, &r);
         double *inverse = gbose__alloc(gbose__triangle(dim), sizeof(double));
 
         assert_true(gbose__dense_factor(L, dim));
@@ -48,17 +48,6 @@ static void factors_and_solutions(void **state)
                     sum += (long double)gbose__dense_row(L, i)[k] * gbose__dense_row(L, j)[k];
                 assert_near(sum, M[i][j], 1e-12 * (double)dim);
             }
-        for (size_t i = 0; i < dim; i++)
-            x[i] = b[i] = random_normal(&r);
-        gbose__dense_solve(x, L, dim);
-        for (size_t i = 0; i < dim; i++) {
-            long double sum = 0, size = 0;
-            for (size_t j = 0; j < dim; j++) {
-                sum += M[i][j] * x[j];
-                size += fabsl(M[i][j] * x[j]);
-            }
-            assert_near(sum, b[i], 1e-12 * (size + 1));
-        }
         gbose__dense_invert(inverse, L, dim);
         for (size_t i = 0; i < dim; i++)
             for (size_t j = 0; j <= i; j++) {
@@ -122,7 +111,7 @@ static void what_is_not_positive_definite_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(factors_and_solutions),
+        cmocka_unit_test(factors_and_inverses),
         cmocka_unit_test(products),
         cmocka_unit_test(what_is_not_positive_definite_is_refused),
     };

@@ -47,24 +47,6 @@ void gbose__dense_invert(double *out, const double *in, size_t dim)
     }
 }
 
-void gbose__dense_solve(double *x, const double *factor, size_t dim)
-{
-    for (size_t j = 0; j < dim; j++) {
-        const double *row = factor + gbose__triangle_row(j);
-
-        for (size_t i = 0; i < j; i++)
-            x[j] -= row[i] * x[i];
-        x[j] /= row[j];
-    }
-    for (size_t j = dim; j-- > 0;) {
-        const double *row = factor + gbose__triangle_row(j);
-
-        x[j] /= row[j];
-        for (size_t i = 0; i < j; i++)
-            x[i] -= row[i] * x[j];
-    }
-}
-
 /* ---- products ---- */
 
 void gbose__dense_times(double *out, const double *T, const double *x, size_t dim)

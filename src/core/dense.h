@@ -1,4 +1,4 @@
-/* Dense symmetric and triangular matrices, for what is computed now and then: factors, solutions,
+/* Dense symmetric and triangular matrices, for what is computed now and then: factors, inverses,
  * products.
  *
  * A matrix is a padded lower triangle: gbose__triangle(dim) doubles, row after row, row j beginning at
@@ -27,9 +27,6 @@ int gbose__dense_factor(double *B, size_t dim);
 
 /* The inverse of a lower triangle with a positive diagonal. */
 void gbose__dense_invert(double *out, const double *in, size_t dim);
-
-/* x <- (L L')^-1 x, given the factor L. */
-void gbose__dense_solve(double *x, const double *factor, size_t dim);
 
 /* out = T x and out = T'x for a lower triangle T; out = M x for a symmetric M. */
 void gbose__dense_times(double *out, const double *T, const double *x, size_t dim);

@@ -1,44 +1,49 @@
 /* A gallery of what may break a linear bandit.
  *
- * No published study: each option is one way in which rewards stray from b'mu + noise, so that a learner
- * can be tried against one at a time or against several together.
+ * It is not from a published study: each option is one way in which rewards stray from b'mu + noise, so that
+ * a learner can be tried against one at a time or against several together.
  *
- * Model: r = b_a'mu_t + v(t) + noise. Every |b'mu_t| is at most 1; v moves by about `scale`, 5 if not said
- * otherwise.
+ * Model: r = b_a'mu_t + v(t) + noise. Every |b'mu_t| is at most 1, except with contexts=shared, which are not
+ * in the unit ball; v moves by about `scale`, 5 by default.
  *
  *   contexts   blocks          arm 0 has the zero context, arm i a point z_i in block i - 1
  *              dense           every arm has a point of its own in all features
- *              shared          arm 0 has the zero context, arm i the user's features x in block i - 1: the constant 1 and
- *                              dim - 1 normals with standard deviation 1/2, the same for all arms of a round
+ *              shared          arm 0 has the zero context, arm i the user's features x in block i - 1: the
+ *                              constant 1 and dim - 1 normals with standard deviation 1/2, the same for all
+ *                              arms of a round
  *   points                     uniform in the unit ball, whatever the correlation c: a Gaussian copula.
  *                              g_i = sqrt(c) g + sqrt(1 - c) h_i with g and h_i standard normal of dim + 1
  *                              entries; the first dim give the direction, Phi of the last is the share of
  *                              the ball nearer to the centre
  *   mu         own->mu         dense: uniform on the unit sphere; blocks: the same for each block. With
  *                              drift s > 0, from round 2 on each takes a step s h / sqrt(dim), h standard
- *                              normal, of length about s, and is scaled back to length 1. Regret is by mu_t
- *   noise                      sd `noise`; tail=t3: Student's t with 3 degrees of freedom of the same sd
+ *                              normal, of length about s, and is scaled back to its length. Regret is by mu_t
+ *   noise                      standard deviation `noise`; tail=t3: Student's t with 3 degrees of freedom and
+ *                              the same standard deviation
  *   v(t)       zero            0
- *              random-walk     v(t-1) + N(0, (scale/100)^2), v(0) = 0: sd `scale` at round 10,000
+ *              random-walk     v(t-1) + N(0, (scale/100)^2), v(0) = 0: standard deviation `scale` at round
+ *                              10,000
  *              jumps           a level uniform in (-scale, scale), drawn anew with probability 1/200 a round
  *              season          scale (0.6 sin(2 pi t / day) + 0.4 sin(2 pi t / week)), week = 7 day
  *              context-sine    scale sin(2 pi t / (100 day)) sin(pi/2 sqrt(dim + 2) q), q = sum_i z_i'w_i /
  *                              sqrt n over the n points of the round; w_i is one direction (dense) or one for
- *                              each block, drawn like mu. The sign of the first sine stays for long, and so
- *                              does the error of who takes v for the arms' doing. Coordinates of a point have variance 1 / (dim + 2), so
- *                              that q has too when arms are independent
- *              reward-driven   -scale E(t-1), E(t) = 0.95 E(t-1) + 0.05 (r(t) - v(t)), E(0) = 0: the more the
+ *                              each block, drawn like mu. The first sine keeps its sign for long, and so does
+ *                              the error of a learner that takes v for the work of the arms. A coordinate of
+ *                              a point has variance 1 / (dim + 2), and so has q if arms are independent
+ *              reward-driven   -scale m(t-1), m(t) = 0.95 m(t-1) + 0.05 (r(t) - v(t)), m(0) = 0: the more the
  *                              arms played have given, the lower the level. v then depends on the play
- *              user-...        scale f(x), f a random function of the user (worlds/user.h) with a standard deviation of about 1. Unless contexts are
- *                              shared nobody sees x, and v is as good as noise. user-uplift is user-sine with mu a tenth as long
- *   walk                       with walk s > 0, a random walk that has moved by s after 10,000 rounds is added to v
+ *              user-...        scale f(x), f a random function of the user (worlds/user.h) with a standard
+ *                              deviation of about 1. Unless contexts are shared nobody sees x, and v is as
+ *                              good as noise. user-uplift is user-sine with mu a tenth as long
+ *   walk                       with walk s > 0 a random walk is added to v, with standard deviation s after
+ *                              10,000 rounds
  *   known                      1: v is taken out of the reward, as for someone who knows it: a yardstick
- *   clicks                     p > 0: a reward is 1 with probability p (1 + b'mu + v), within [0, 1], else 0; there is no
- *                              other noise, and regret is in clicks
+ *   clicks                     p > 0: a reward is 1 with probability p (1 + b'mu + v), clipped to [0, 1], and
+ *                              0 otherwise; there is no other noise, and regret is in clicks
  *   quiet                      the first rewards, so many, are all 0
- *   offset                     s > 0: a vector of normals with standard deviation s, drawn anew each round, is added to the
- *                              contexts of all arms, as a feature of the user in every row would be. Rewards are
- *                              what they were */
+ *   offset                     s > 0: a vector of normals with standard deviation s, drawn anew each round,
+ *                              is added to the contexts of all arms, as a feature of the user in every row
+ *                              would be. Rewards are what they were */
 #include <math.h>
 #include <string.h>
 
@@ -51,7 +56,7 @@
 #define TWO_PI 0x1.921fb54442d18p2
 #define JUMP_PROBABILITY 0.005
 #define WALK_STEP 0.01     /* of the scale */
-#define REWARD_WEIGHT 0.05 /* of the newest reward in E */
+#define REWARD_WEIGHT 0.05 /* of the newest reward in m */
 #define USER_SD 0.5        /* of a user's features */
 #define UPLIFT 0.1         /* the length of mu with user-uplift */
 
@@ -75,14 +80,16 @@ struct own {
     size_t d;         /* features of a point */
     size_t first;     /* arm that has the first point: 1 in blocks, else 0 */
     size_t n_blocks;  /* of mu */
-    double *mu, *w;   /* n_blocks times d */
+    double *mu;       /* n_blocks times d */
+    double length;    /* of each block of mu */
+    double *wave;     /* n_blocks times d: the directions w of context-sine */
     double *common;   /* d + 1: g */
     double *function; /* of the user */
     double *user;     /* x: d */
     int shift, tail, shared, has_user, known;
     uint64_t day, quiet;
     double noise, scale, correlation, drift, walk, clicks, offset;
-    double state;  /* v of random-walk and jumps, E of reward-driven */
+    double state;  /* v of random-walk and jumps, m of reward-driven */
     double walked; /* where the walk is */
 };
 
@@ -93,7 +100,7 @@ static double *point_of(const struct gbose__world *w, size_t arm)
     return own->first ? gbose__draw_block(w, arm, own->d) : w->contexts + arm * w->dim;
 }
 
-/* Where an arm's block of mu or w begins. */
+/* Where an arm's block of mu or of the directions begins. */
 static size_t block_of(const struct own *own, size_t arm)
 {
     return own->first ? (arm - 1) * own->d : 0;
@@ -112,6 +119,15 @@ static enum gbose__user_kind user_kind(const struct own *own)
     default:
         return GBOSE__USER_SINE;
     }
+}
+
+/* Give mu, whose blocks have length 1, the length that it is to have. */
+static void scale_mu(struct gbose__world *w)
+{
+    const struct own *own = w->own;
+
+    for (size_t i = 0; i < w->dim; i++)
+        own->mu[i] *= own->length;
 }
 
 static int init(struct gbose__world *w, gbose_error *err)
@@ -151,9 +167,9 @@ static int init(struct gbose__world *w, gbose_error *err)
     own->n_blocks = w->dim / own->d;
 
     own->mu = gbose__alloc(w->dim, sizeof *own->mu);
-    own->w = gbose__alloc(w->dim, sizeof *own->w);
+    own->wave = gbose__alloc(w->dim, sizeof *own->wave);
     own->common = gbose__alloc(own->d + 1, sizeof *own->common);
-    if (!own->mu || !own->w || !own->common)
+    if (!own->mu || !own->wave || !own->common)
         return GBOSE_ENOMEM;
     if (own->has_user) {
         own->user = gbose__alloc(own->d, sizeof *own->user);
@@ -165,11 +181,11 @@ static int init(struct gbose__world *w, gbose_error *err)
     for (size_t k = 0; k < own->n_blocks; k++)
         gbose__draw_sphere(own->mu + k * own->d, own->d, &rng);
     for (size_t k = 0; k < own->n_blocks; k++)
-        gbose__draw_sphere(own->w + k * own->d, own->d, &rng);
+        gbose__draw_sphere(own->wave + k * own->d, own->d, &rng);
     if (own->shift >= SHIFT_USER_SINE)
         gbose__user_draw(own->function, user_kind(own), own->d, &rng);
-    for (size_t i = 0; i < w->dim && own->shift == SHIFT_USER_UPLIFT; i++)
-        own->mu[i] *= UPLIFT;
+    own->length = own->shift == SHIFT_USER_UPLIFT ? UPLIFT : 1;
+    scale_mu(w);
     return GBOSE_OK;
 }
 
@@ -177,13 +193,14 @@ static void move_mu(struct gbose__world *w)
 {
     struct own *own = w->own;
     struct gbose__rng rng;
-    double step = own->drift / sqrt((double)own->d);
+    double step = own->length * own->drift / sqrt((double)own->d);
 
     gbose__world_rng(w, &rng, GBOSE__WORLD_SETTING);
     for (size_t i = 0; i < w->dim; i++)
         own->mu[i] += step * gbose__rng_normal(&rng);
     for (size_t k = 0; k < own->n_blocks; k++)
         gbose__draw_normalise(own->mu + k * own->d, own->d);
+    scale_mu(w);
 }
 
 static void draw_user(struct gbose__world *w)
@@ -231,7 +248,7 @@ static double wave_of_contexts(const struct gbose__world *w)
     double q = 0, n = (double)(w->n_arms - own->first);
 
     for (size_t i = own->first; i < w->n_arms; i++)
-        q += gbose__draw_inner(point_of(w, i), own->w + block_of(own, i), own->d);
+        q += gbose__draw_inner(point_of(w, i), own->wave + block_of(own, i), own->d);
     return gbose__draw_sine(TWO_PI / 4 * sqrt((double)own->d + 2) * q / sqrt(n));
 }
 
@@ -348,7 +365,7 @@ static void clear(struct gbose__world *w)
     struct own *own = w->own;
 
     gbose__free(own->mu);
-    gbose__free(own->w);
+    gbose__free(own->wave);
     gbose__free(own->common);
     gbose__free(own->user);
     gbose__free(own->function);

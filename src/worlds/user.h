@@ -5,10 +5,12 @@
  * x_j are the standardised ones, n = dim - 1 of them. A function is drawn once, and has a standard
  * deviation of about 1.
  *
- *   sine      sum_j [sin(a_j u_j + c_j) + q_j (u_j^2 - 1)] / sqrt(n), a_j uniform in (1, 3), c_j in (0, 2 pi), q_j in (-1, 1)
- *   tree      a tree of depth 3: a node asks whether a random u_j is above a threshold drawn from N(0, 1/4); its 8
- *             leaves are uniform in (-1.7, 1.7)
- *   product   sum_j s_j u_j u_k / sqrt(n), k the next one in a ring, s_j a random sign; with one feature its square
+ *   sine      sum_j [sin(a_j u_j + c_j) + q_j (u_j^2 - 1)] / sqrt(n), with a_j uniform in (1, 3), c_j in
+ *             (0, 2 pi) and q_j in (-1, 1)
+ *   tree      a tree of depth 3: a node asks whether a random u_j is above a threshold drawn from N(0, 1/4); its
+ *             8 leaves are uniform in (-1.7, 1.7)
+ *   product   sum_j s_j u_j u_k / sqrt(n), k the next feature in a ring, s_j a random sign; with one feature its
+ *             square
  *   exp       (exp(g'u) - exp(1/2)) / 2.16, g uniform on the unit sphere: a log-normal spend */
 #ifndef GBOSE_WORLDS_USER_H
 #define GBOSE_WORLDS_USER_H

@@ -43,8 +43,8 @@ struct gbose__world {
     double *mean;     /* n_arms: b'mu, what regret is measured by */
     double shift;     /* v */
     double noise;     /* the same whichever arm is played */
-    double
-        toss; /* 0 or more: the reward is 1 if this is below mean + shift + noise, else 0; -1: no such thing */
+    /* At least 0: the reward is 1 if toss < mean + shift + noise, else 0. -1: it is that sum. */
+    double toss;
     double low, high; /* rewards are clipped to [low, high]; infinite unless the world sets them */
     void *own;
     const gbose_study_world *joined; /* of a world given by callbacks, else NULL */
