@@ -37,9 +37,10 @@ extern "C" {
 
 /* A logged round. All pointers are borrowed for the call that takes it. */
 typedef struct {
-    size_t n_arms;     /* at least 1 */
-    size_t arm;        /* that was played */
-    const double *pmf; /* n_arms: the probabilities it was drawn with; pmf[arm] > 0 */
+    size_t n_arms; /* at least 1 */
+    size_t arm;    /* that was played */
+    const double *
+        pmf; /* n_arms: the probabilities it was drawn with; pmf[arm] is at least 1e-30, and less counts as 0 */
     double reward;
     const double *contexts; /* n_arms rows of dim doubles; NULL when dim is 0 */
     const size_t *label;    /* n_arms: the number of each in your catalogue; NULL: its place in the round */
@@ -134,7 +135,7 @@ GBOSE_API void gbose_evaluation_free(gbose_evaluation *e);
 /* Take in a round.
  *   pmf  for each policy the n_arms probabilities with which it would have played.
  * GBOSE_EINVAL if a pointer is NULL or a size is wrong; GBOSE_ENUMERIC if a number is not finite, or
- * probabilities are negative or do not add up to 1 within 1e-6; the logged pmf[arm] must be positive.
+ * probabilities are negative or do not add up to 1 within 1e-6; the logged pmf[arm] must be at least 1e-30.
  * GBOSE_ENOMEM. */
 GBOSE_API int gbose_evaluation_add(gbose_evaluation *e, const gbose_logged *row, const double *const *pmf,
                                    gbose_error *err);

@@ -125,11 +125,11 @@ static void print_check(struct checking *c)
         printf("propensities    only the played arm's is logged, so that they cannot be audited\n");
         return;
     }
-    printf("propensities    %s (p = %.3g): by arm\n                %.2f standard errors",
+    printf("propensities    %s (p = %.3g): by arm\n                %.3g standard errors",
            audit.p < 0.001 ? "NOT as drawn" : "as drawn, as far as can be seen", audit.p, audit.arm);
     if (audit.worst_arm < c->logs.ids.n)
         printf(" ('%s')", c->logs.ids.text[audit.worst_arm]);
-    printf(", by size %.2f, by score %.2f\n", audit.bin, audit.score);
+    printf(", by size %.3g, by score %.3g\n", audit.bin, audit.score);
     if (audit.p < 0.001)
         printf("                Arms did not come as often as their probabilities say.\n"
                "                Evaluations of this log mean nothing until it is known which\n"

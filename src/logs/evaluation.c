@@ -171,9 +171,10 @@ static int check_row(const gbose_evaluation *e, const gbose_logged *row, const d
     rc = check_pmf(row->pmf, row->n_arms, "the log's policy", 0, err);
     if (rc)
         return rc;
-    if (!(row->pmf[row->arm] > 0))
-        return gbose__fail(err, GBOSE_ENUMERIC, "arm %zu was played, and is logged with probability 0",
-                           row->arm);
+    if (!(row->pmf[row->arm] >= GBOSE__LEAST_P))
+        return gbose__fail(err, GBOSE_ENUMERIC,
+                           "arm %zu was played, and is logged with probability %g: less than %g cannot be",
+                           row->arm, row->pmf[row->arm], GBOSE__LEAST_P);
     for (size_t i = 0; i < e->n; i++) {
         if (!pmf[i])
             return gbose__fail(err, GBOSE_EINVAL, "policy %zu has no probabilities", i);
@@ -354,7 +355,7 @@ static void spread_of(double *spread, double *reach, const gbose_logged *row, co
 {
     *spread = *reach = 0;
     for (size_t a = 0; a < row->n_arms; a++)
-        if (row->pmf[a] > 0) {
+        if (row->pmf[a] >= GBOSE__LEAST_P) {
             double off = pmf[a] - first[a], w = off / row->pmf[a];
 
             *spread += off * w;
@@ -376,7 +377,7 @@ static void add_difference(gbose_evaluation *e, struct policy *policy, const gbo
         gbose__running_add(&policy->phi, policy->mean_q - first->mean_q + error, error, spread, reach,
                            e->set.horizon);
         for (size_t a = 0; a < row->n_arms; a++)
-            policy->phi_lost += row->pmf[a] > 0 ? 0 : fabs(pmf[a] - first_pmf[a]);
+            policy->phi_lost += row->pmf[a] >= GBOSE__LEAST_P ? 0 : fabs(pmf[a] - first_pmf[a]);
     }
     if (e->in_range) {
         gbose__lower_add(&policy->more, (policy->w * r + first->w * (1 - r)) / 2);

@@ -76,7 +76,7 @@ void gbose__audit_add(struct gbose__audit *audit, const gbose_logged *row, const
         double q = row->pmf[a];
         size_t k;
 
-        if (!(q > 0)) {
+        if (!(q >= GBOSE__LEAST_P)) {
             audit->unplayable++;
             continue;
         }
@@ -99,17 +99,18 @@ static double standard(const struct gbose__check *check)
     return check->variance > 0 ? check->sum / sqrt(check->variance) : 0;
 }
 
-/* Twice the bound of Bennett (1962) for sums of terms that are at most 1 above their mean: near the normal law's where
- * much is drawn, and a Poisson law's where a draw is rare. */
 static double probability(const struct gbose__check *check)
 {
     double u;
 
-    /* A sum without variance is rounding: an arm of probability 1 that was played. */
-    if (!(check->variance > 1e-9))
+    /* So little is rounding: of an arm of probability 1 that was played. */
+    if (!(fabs(check->sum) > 1e-6))
         return 1;
+    if (!(check->variance > 0))
+        return 0;
     u = fabs(check->sum) / check->variance;
-    return fmin(1, 2 * gbose__exp(-check->variance * ((1 + u) * gbose__log(1 + u) - u)));
+    return fmin(
+        1, 2 * gbose__exp(-check->variance * ((1 + u) * gbose__log(1 + u) - u))); /* support.h, u = S / V */
 }
 
 /* The least probable of n checks; p is that of any of them being so. */
@@ -121,7 +122,7 @@ static size_t worst(const struct gbose__check *check, size_t n, double *score, d
     for (size_t i = 0; i < n; i++) {
         double q = probability(check + i);
 
-        count += check[i].variance > 1e-9;
+        count += check[i].variance > 0;
         if (q < least) {
             least = q;
             at = i;
@@ -164,7 +165,7 @@ void gbose__support_add(struct gbose__support *s, const gbose_logged *row, const
     for (size_t a = 0; a < row->n_arms; a++) {
         double p = row->pmf[a];
 
-        if (p > 0) {
+        if (p >= GBOSE__LEAST_P) {
             square += pmf[a] * pmf[a] / p;
             agreement += p * pmf[a];
             agreement2 += p * pmf[a] * pmf[a];

@@ -2,8 +2,9 @@
  *
  * Every check is a sum of terms whose mean given the past is 0 when the log is right: played - p for an arm
  * or for all arms of about the same p, and the same times an estimated score. Terms of the first two are at
- * most 1 in size, so that the probability of a sum S with variance V is at most 2 exp(-S^2 / (2 (V + S/3)))
- * (Freedman, 1975). */
+ * most 1 in size, so that the probability of a sum S with variance V is at most 2 exp(S - (S + V) log(1 + S / V))
+ * (Freedman, "On tail probabilities for martingales", Annals of Probability 1975; Bennett, 1962, for independent terms): near the
+ * normal law's where much is drawn, and a Poisson law's where a draw is rare. */
 #ifndef GBOSE_LOGS_SUPPORT_H
 #define GBOSE_LOGS_SUPPORT_H
 
@@ -12,6 +13,8 @@
 #include "gbose_log.h"
 #include "logs/sequences.h"
 
+#define GBOSE__LEAST_P                                                                                       \
+    1e-30 /* a smaller probability counts as 0: nobody draws with it, and weights would overflow */
 #define GBOSE__BINS 40 /* of p: (1/2, 1), (1/4, 1/2], ... */
 
 struct gbose__check {

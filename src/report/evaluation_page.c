@@ -75,12 +75,12 @@ size_t gbose__judgement_warnings(FILE *to, const struct gbose__judgement *j)
     if (!j->partial && audit->p < AUDIT_LEAST) {
         const char *name = audit->worst_arm < j->n_arms && j->arm_name ? j->arm_name[audit->worst_arm] : NULL;
 
-        fprintf(to, "propensities: arms were not drawn as logged (p = %.2g): by arm %.1f standard errors",
+        fprintf(to, "propensities: arms were not drawn as logged (p = %.2g): by arm %.3g standard errors",
                 audit->p, audit->arm);
         if (name)
             fprintf(to, " ('%s')", name);
         fprintf(to,
-                ", by size of p %.1f, by score %.1f. No interval below can be trusted; find out which "
+                ", by size of p %.3g, by score %.3g. No interval below can be trusted; find out which "
                 "probabilities were "
                 "really used.\n",
                 audit->bin, audit->score);
@@ -290,8 +290,8 @@ static int put_page(FILE *to, const struct gbose__judgement *j, const char *dir,
             to, NULL, "Only the played arm's probability is logged, so that there is no propensity audit.");
     else
         fprintf(to,
-                "<p>Propensity audit: by arm %.2f standard errors, by size of probability %.2f, by score "
-                "%.2f; together p = %.3g.</p>\n",
+                "<p>Propensity audit: by arm %.3g standard errors, by size of probability %.3g, by score "
+                "%.3g; together p = %.3g.</p>\n",
                 j->audit.arm, j->audit.bin, j->audit.score, j->audit.p);
     fputs("<h2>Files</h2>\n<ul>\n<li><a href=\"policies.csv\">policies.csv</a>: a row a policy, with the "
           "exact paired interval</li>\n"
