@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -163,6 +164,15 @@ static void refuse(struct gbose__exchange *x, int status, const char *code, cons
     gbose__exchange_answer(x);
 }
 
+static void refuse_length(struct gbose__exchange *x)
+{
+    char message[80];
+
+    snprintf(message, sizeof message, "the body is longer than the %zu bytes that this server accepts",
+             x->loop->http->options.max_body);
+    refuse(x, 413, "too_long", message);
+}
+
 /* The head of a request, if it has come. 1: it has, 0: not yet, -1: it is refused, -2: no memory. */
 static int read_head(struct gbose__exchange *x)
 {
@@ -195,7 +205,7 @@ static int read_head(struct gbose__exchange *x)
     x->path = x->request.path;
     x->bare = !strcmp(x->method, "HEAD");
     if (x->request.length > limit) {
-        refuse(x, 413, "too_long", "the body is longer than this server accepts");
+        refuse_length(x);
         return -1;
     }
     if (x->request.expects && (x->request.chunked || in->size < x->head_size + x->request.length)) {
@@ -213,7 +223,7 @@ static int read_chunks(struct gbose__exchange *x, size_t *end)
     int rc = gbose__chunks_read(&x->chunks, x->received.at, x->received.size);
 
     if (rc >= 0 && x->chunks.to - x->head_size > x->loop->http->options.max_body) {
-        refuse(x, 413, "too_long", "the body is longer than this server accepts");
+        refuse_length(x);
         return -1;
     }
     if (rc < 0) {

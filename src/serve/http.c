@@ -170,8 +170,8 @@ static void *run(void *context)
     }
 }
 
-/* A listening socket that shares its port with those of the other loops. -1 with errno. */
-static int listen_on(const char *address, int port)
+/* A listening socket, which may share its port with others that say the same. -1 with errno. */
+static int listen_on(const char *address, int port, int shared)
 {
     struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICHOST, .ai_socktype = SOCK_STREAM}, *found;
     char service[16];
@@ -184,7 +184,7 @@ static int listen_on(const char *address, int port)
     }
     s = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (s >= 0 && (setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) ||
-                   setsockopt(s, SOL_SOCKET, SO_REUSEPORT, &one, sizeof one) ||
+                   setsockopt(s, SOL_SOCKET, SO_REUSEPORT, &shared, sizeof shared) ||
                    bind(s, found->ai_addr, found->ai_addrlen) || listen(s, BACKLOG))) {
         int error = errno;
 
@@ -207,6 +207,23 @@ static int port_of(int s)
                                           : ((struct sockaddr_in *)&at)->sin_port);
 }
 
+static int cannot_listen(const struct gbose__http *http, gbose_error *err)
+{
+    return gbose__fail(err, GBOSE_EINVAL, "cannot listen on %s port %d: %s", http->options.listen, http->port,
+                       strerror(errno));
+}
+
+/* The loops share the port among themselves; but the system would let them share it with another server of the same user, too. */
+static int check_port(const struct gbose__http *http, gbose_error *err)
+{
+    int s = listen_on(http->options.listen, http->port, 0);
+
+    if (s < 0)
+        return cannot_listen(http, err);
+    close(s);
+    return GBOSE_OK;
+}
+
 static int loop_start(struct gbose__http *http, struct gbose__loop *loop, gbose_error *err)
 {
     const struct gbose__http_options *o = &http->options;
@@ -217,10 +234,9 @@ static int loop_start(struct gbose__http *http, struct gbose__loop *loop, gbose_
     loop->socket = loop->epoll = loop->wake = -1;
     loop->deaf = 1;
     pthread_mutex_init(&loop->lock, NULL);
-    loop->socket = listen_on(o->listen, http->port);
+    loop->socket = listen_on(o->listen, http->port, 1);
     if (loop->socket < 0)
-        return gbose__fail(err, GBOSE_EINVAL, "cannot listen on %s port %d: %s", o->listen, http->port,
-                           strerror(errno));
+        return cannot_listen(http, err);
     if (!http->port)
         http->port = port_of(loop->socket);
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -264,7 +280,7 @@ static void loop_stop(struct gbose__loop *loop)
 int gbose__http_start(struct gbose__http **out, const struct gbose__http_options *options, gbose_error *err)
 {
     struct gbose__http *http = calloc(1, sizeof *http);
-    int rc = GBOSE_OK;
+    int rc;
 
     if (!http || !(http->loop = calloc((size_t)options->threads, sizeof *http->loop))) {
         free(http);
@@ -272,6 +288,7 @@ int gbose__http_start(struct gbose__http **out, const struct gbose__http_options
     }
     http->options = *options;
     http->port = options->port;
+    rc = check_port(http, err);
     for (int i = 0; i < options->threads && !rc; i++)
         rc = loop_start(http, &http->loop[i], err);
     if (rc) {

@@ -220,6 +220,28 @@ void gbose__route_openapi(struct gbose__exchange *x, const struct gbose__route_a
 
 /* ---- finding the route ---- */
 
+/* There is something at this path, and it answers to other methods. */
+static void answer_wrong_method(struct gbose__exchange *x)
+{
+    static const char *const methods[] = {"GET", "PUT", "POST", "DELETE"};
+    struct found found;
+    char *allowed = gbose__arena_take(&x->arena, 64);
+    size_t n = 0;
+
+    if (!allowed) {
+        gbose__answer_error(x, 503, "no_memory", "", "out of memory");
+        return;
+    }
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+        for (size_t i = 0; i < N_ROUTES; i++)
+            if (!strcmp(routes[i].method, methods[m]) && matches(routes[i].path, x->path, &found))
+                n += (size_t)snprintf(allowed + n, 64 - n, "%s%s", n ? ", " : "", methods[m]);
+    x->header[x->n_headers][0] = "Allow";
+    x->header[x->n_headers++][1] = allowed;
+    gbose__answer_error(x, 405, "wrong_method", "", "this path answers to %s, not to %.10s", allowed,
+                        x->method);
+}
+
 static void dispatch(struct gbose__exchange *x)
 {
     struct gbose__service *service = x->service;
@@ -236,7 +258,7 @@ static void dispatch(struct gbose__exchange *x)
                 route = &routes[i];
         }
     if (!route && known) {
-        gbose__answer_error(x, 405, "wrong_method", "", "this path does not answer to %.10s", x->method);
+        answer_wrong_method(x);
         return;
     }
     if (!route) {

@@ -167,7 +167,8 @@ struct gbose__writer_thread {
     atomic_int failing;        /* the last group could not be written */
     /* The writer's own: */
     struct gbose__job *doubtful; /* kept jobs of a group of which it is not known whether it happened */
-    int64_t said;                /* when the log was last told that the store fails; 0: it does not */
+    int64_t said;                /* when the log was last told that the store fails; 0: never */
+    int told;                    /* that it fails, and not yet that it works again */
     size_t alone;    /* so many jobs are written one by one: one of them was refused with others */
     int64_t stop_by; /* milliseconds of the monotonic clock; 0: not stopping */
 };

@@ -230,25 +230,27 @@ static int settle(struct gbose__service *service, gbose_error *err)
     return GBOSE_OK;
 }
 
-/* For the service's log: the store fails, and how much would be lost with this process; and it works again. */
+/* For the service's log: the store fails, and how much would be lost with this process; and it works again. A disk on
+ * which a small group finds room and a large one does not fails again and again: that is said every few seconds. */
 static void say(struct gbose__service *service, int rc, const gbose_error *err)
 {
     struct gbose__writer_thread *w = &service->writer;
     int64_t now = gbose__monotonic();
 
-    if (!rc && w->said)
+    if (!rc && w->told)
         fprintf(stderr, "gbose serve: the store can be written again\n");
-    if (rc && !w->said)
+    w->told = rc && w->told;
+    if (!rc || (w->said && now - w->said < SAY_EVERY))
+        return;
+    if (!w->told)
         fprintf(stderr, "gbose serve: the store cannot be written: %s\n", err->text);
-    else if (rc && now - w->said > SAY_EVERY && atomic_load(&w->queued))
+    else if (atomic_load(&w->queued))
         fprintf(
             stderr,
             "gbose serve: %zu changes wait in memory for the store, and are lost if this process is killed\n",
             (size_t)atomic_load(&w->queued));
-    if (!rc)
-        w->said = 0;
-    else if (!w->said || now - w->said > SAY_EVERY)
-        w->said = now;
+    w->told = 1;
+    w->said = now;
 }
 
 /* The changes of the group are made, or not. */

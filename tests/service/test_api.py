@@ -136,7 +136,9 @@ def test_what_is_not_json_is_refused(api, body):
 
 def test_paths_and_methods(api):
     assert refusal(api.get, "/v1/bandit").status == 404
-    assert refusal(api.post, "/v1/bandits", {}).status == 405
+    status, data, headers = api.raw("POST", "/v1/bandits/x", "{}")
+    assert status == 405 and headers["Allow"] == "GET, PUT, DELETE"
+    assert json.loads(data)["error"]["message"] == "this path answers to GET, PUT, DELETE, not to POST"
     assert api.get("/healthz")["status"] == "alive"
     assert api.get("/readyz")["status"] == "ready"
 

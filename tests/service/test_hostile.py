@@ -282,6 +282,13 @@ def test_a_directory_that_cannot_be_written(tmp_path):
     assert done.returncode == 1 and "ermission denied" in done.stderr and len(done.stderr.splitlines()) == 1, done
 
 
+def test_a_port_that_another_server_has(server, tmp_path):
+    """The system would let two servers of one user share a port, and each would answer every other request."""
+    with pytest.raises(RuntimeError, match=f"gbose serve: cannot listen on 127.0.0.1 port {server.port}: Address already in use"):
+        Server(tmp_path / "other").start(server.port)
+    assert server.client().get("/healthz")
+
+
 def test_a_crowd_at_the_door(tmp_path):
     """More connections than it takes: the ones that are in are served, and when they leave the others get in."""
     server = Server(tmp_path / "data", "--connections", "20", "--slow", "5").start()
@@ -344,7 +351,8 @@ def test_large_and_slow_clients_are_cut_off(tmp_path):
     server = Server(tmp_path / "data", "--max-body", "20000", "--slow", "1", "--connections", "64").start()
     api = server.client()
     make(api)
-    assert api.raw("POST", "/v1/bandits/news/decide", b"x" * 30000)[0] == 413
+    status, data, _ = api.raw("POST", "/v1/bandits/news/decide", b"x" * 30000)
+    assert status == 413 and "longer than the 20000 bytes" in json.loads(data)["error"]["message"]
     api.close()
     slow = []
     for text in (b"", b"POST /v1/bandits/news/decide HTTP/1.1\r\nHost: x\r\nContent-Le", b"GET / HT") * 5:
