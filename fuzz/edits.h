@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../include/gbose.h"
-#include "../src/core/bytes.h"
+#include "core/bytes.h"
+#include "gbose.h"
 
 #define DIM 2
 #define MAX_ARMS 6

@@ -2,15 +2,44 @@
  * loaded again. */
 #include "edits.h"
 
+#include <math.h>
+
+/* The questions that do not change it. */
+static void ask(const gbose *g)
+{
+    double x[16], pmf[2] = {0.25, 0.75}, round[64] = {0}, estimate, lower, upper, width;
+    gbose_input in = {x, 2, round};
+    gbose_diagnosis diagnosis;
+    gbose_scratch *scratch;
+    gbose_decision d;
+    const void *ticket;
+    size_t size;
+
+    if (2 * gbose_dim(g) > 16 || gbose_round_features(g) > 64)
+        return;
+    for (size_t i = 0; i < 16; i++)
+        x[i] = (double)(i % 5) - 1.5;
+    width = gbose_width(g, x);
+    if (isnan(width) || width < 0)
+        abort();
+    (void)gbose_diagnose(g, &diagnosis);
+    (void)gbose_effect(g, x, 0.9, &estimate, &lower, &upper);
+    if (gbose_scratch_new(&scratch) != GBOSE_OK)
+        abort();
+    if (gbose_decide_at(g, scratch, &d, &in, 1, 2) == GBOSE_OK && d.arm >= d.n_arms)
+        abort();
+    (void)gbose_ticket_for(g, scratch, &ticket, &size, &in, pmf, 1);
+    gbose_scratch_free(scratch);
+}
+
 static void use(gbose *g, const gbose *other)
 {
     uint8_t state[MAX_BYTES];
     size_t size;
     gbose *again = NULL;
-    gbose_diagnosis diagnosis;
     gbose_decision d;
 
-    (void)gbose_diagnose(g, &diagnosis);
+    ask(g);
     if (gbose_save(g, state, sizeof state, &size) == GBOSE_OK) {
         if (gbose_load(&again, state, size, NULL) != GBOSE_OK)
             abort(); /* what was loaded and saved can be loaded */
@@ -22,7 +51,7 @@ static void use(gbose *g, const gbose *other)
     if (decide(g, &d, 4) == GBOSE_OK && d.arm >= d.n_arms)
         abort();
     (void)gbose_merge(g, other);
-    (void)gbose_diagnose(g, &diagnosis);
+    ask(g);
     play(g, 2);
 }
 

@@ -7,10 +7,10 @@
 
 #include "core/kernels.h"
 
-/* Up to this many arms, all pairs are cheaper than anything clever. */
+/* Up to this many arms, comparing all pairs costs less than any pruning. */
 #define FEW 32
 
-/* Beyond this many coordinates single precision loses too much. */
+/* Beyond this many coordinates single precision loses too many digits. */
 #define MAX_TILE_STRIDE 4096
 
 size_t gbose__argmax(const double *value, size_t n)
@@ -33,9 +33,9 @@ static int beats(size_t j, size_t i, const double *image, const double *score, s
     return score[j] - score[i] > gamma * sqrt(squared(image, i, j, stride));
 }
 
-/* A computed distance is off by a relative error of at most (stride/8 + 4) units in the last place, or,
- * when its square underflows, by less than 1e-150; an image R b is off by as much of || |R| || ||b||.
- * Bounds give way by more: by this fraction of what they are made of, and TINY. */
+/* A computed distance has a relative error of at most (stride/8 + 4) units in the last place or, when its
+ * square underflows, an absolute error below 1e-150; an image R b has that relative error in units of
+ * || |R| || ||b||. Bounds are widened by more than that: by the fraction slack() of their terms, and by TINY. */
 #define TINY 1e-149
 
 static double slack(size_t stride)
@@ -43,11 +43,12 @@ static double slack(size_t stride)
     return 4 * (double)(stride + 64) * DBL_EPSILON;
 }
 
-/* The leader's lead over an arm is so much more than gamma distance, a bound on that distance being `gap`,
- * that no rounding can hide it. Such an arm j is not needed to remove others: if it beats i, then
+/* Does the leader beat an arm by so much that rounding cannot have made the difference? Its lead must exceed
+ * gamma times the distance, of which `gap` is an upper bound. Such an arm j is not needed to eliminate others:
+ * if it beats i, then
  *     score_leader - score_i > gamma ||leader - j|| + gamma ||j - i|| >= gamma ||leader - i||
  * and the margin, a share of the largest lead there is, covers the rounding of all three comparisons. */
-static int beaten_for_sure(double lead, double gap, double largest_lead, double gamma, size_t stride)
+static int provably_beaten(double lead, double gap, double largest_lead, double gamma, size_t stride)
 {
     return lead > gamma * (gap * (1 + slack(stride)) + TINY) + 8 * slack(stride) * largest_lead;
 }
@@ -73,14 +74,14 @@ size_t gbose__suspects(size_t *suspect, const struct gbose__arms *scratch, const
 
         gap = reach * (gap + rounding * (gap + norm));
         suspect[count] = i;
-        count += !beaten_for_sure(score[leader] - score[i], gap, score[leader] - least, gamma, stride);
+        count += !provably_beaten(score[leader] - score[i], gap, score[leader] - least, gamma, stride);
     }
     return count;
 }
 
-/* ---- many points at once, in single precision, to find out which pairs need a closer look ---- */
+/* ---- many points at once, in single precision, to find the pairs that need a closer look ---- */
 
-/* Heapsort, so that nothing is allocated: arms by falling key. */
+/* Heapsort, which allocates nothing: arms in order of decreasing key. */
 static void sift(size_t *order, size_t root, size_t n, const double *key)
 {
     size_t child;
@@ -97,7 +98,7 @@ static void sift(size_t *order, size_t root, size_t n, const double *key)
     }
 }
 
-static void sort_falling(size_t *order, size_t n, const double *key)
+static void sort_descending(size_t *order, size_t n, const double *key)
 {
     for (size_t i = n / 2; i-- > 0;)
         sift(order, i, n, key);
@@ -109,7 +110,7 @@ static void sort_falling(size_t *order, size_t n, const double *key)
     }
 }
 
-/* Radii about the mean of the listed arms; the largest. */
+/* The distances of the listed arms from their mean, into scratch->radius; returns the largest. */
 static double find_radii(const struct gbose__arms *scratch, const double *image, const size_t *list,
                          size_t count, size_t stride)
 {
@@ -127,7 +128,7 @@ static double find_radii(const struct gbose__arms *scratch, const double *image,
     return largest;
 }
 
-/* A tile, and then its points one after the other. */
+/* Floats in a tile: coordinate after coordinate with the number beside each point, then point after point. */
 static size_t tile_size(size_t stride)
 {
     return GBOSE__TILE * (2 * stride + 1);
@@ -148,13 +149,13 @@ static float *point_at(const struct gbose__arms *scratch, size_t position, size_
     return tile_at(scratch, position, stride) + GBOSE__TILE * (stride + 1) + position % GBOSE__TILE * stride;
 }
 
-/* The number beside a point. */
+/* The number that stands beside a point in its tile. */
 static float *extra_at(const struct gbose__arms *scratch, size_t position, size_t stride)
 {
     return tile_at(scratch, position, stride) + GBOSE__TILE * stride + position % GBOSE__TILE;
 }
 
-/* The listed points less the centre, over the unit, as tiles. */
+/* Write the listed points, less the centre and divided by the unit, into tiles. */
 static void fill_tiles(const struct gbose__arms *scratch, const double *image, const size_t *list,
                        size_t count, size_t stride, double unit)
 {
@@ -173,8 +174,8 @@ static void fill_tiles(const struct gbose__arms *scratch, const double *image, c
     }
 }
 
-/* More than a single-precision sum over the coordinates of points of radius 1 can be off: each coordinate
- * by 2^-24 of itself, each of `stride` additions too. */
+/* A bound on the error of a single-precision sum over the coordinates of points of radius at most 1: each
+ * coordinate, and each of `stride` additions, has a relative error of 2^-24. */
 static float tile_error(size_t stride)
 {
     return (float)(stride + 64) * 0x1p-22F;
@@ -212,8 +213,8 @@ size_t gbose__filter_plain(size_t *keep, const double *image, const double *scor
     return count;
 }
 
-/* Is the arm beaten by one of these, whose distances from some point are in `radius`? From these follows
- * ||i - j|| >= |radius_i - radius_j|. */
+/* Is the arm beaten by one of these rivals? `radius` has the distances of all of them from one point, so that
+ * ||i - j|| >= |radius_i - radius_j|, which settles most comparisons. */
 static int beaten_by_few(size_t i, const size_t *rival, size_t count, const double *radius,
                          const double *image, const double *score, size_t stride, double gamma)
 {
@@ -236,7 +237,7 @@ static void remove_beaten(const struct gbose__arms *scratch, size_t count, const
     const size_t *rival = scratch->order;
     double *radius = scratch->radius;
 
-    /* scores, in the tiles' unit; one out of range leaves all questions open */
+    /* Scores in the tiles' unit. One that is out of range is a NaN, for which near_tile() excludes nothing. */
     for (size_t a = 0; a < count; a++) {
         double height = (score[rival[a]] - score[rival[0]]) / (gamma * unit);
         *extra_at(scratch, a, stride) = fabs(height) < 8 ? (float)height : NAN;
@@ -257,8 +258,8 @@ static void remove_beaten(const struct gbose__arms *scratch, size_t count, const
     }
 }
 
-/* An arm is only beaten by one that scores higher. The leader beats most of those that fall, so it goes
- * first. */
+/* An arm is only beaten by one that scores higher. The leader beats most of those that are eliminated, so it
+ * is compared with all first. */
 size_t gbose__filter(size_t *keep, size_t count, const struct gbose__arms *scratch, const double *image,
                      const double *score, size_t stride, double gamma)
 {
@@ -280,7 +281,7 @@ size_t gbose__filter(size_t *keep, size_t count, const struct gbose__arms *scrat
         double lead = score[leader] - score[i];
 
         radius[i] = sqrt(scratch->square[a]);
-        if (!beaten_for_sure(lead, radius[i], largest_lead, gamma, stride))
+        if (!provably_beaten(lead, radius[i], largest_lead, gamma, stride))
             rival[rivals++] = i;
         if (!(lead > gamma * radius[i]))
             keep[kept++] = i;
@@ -290,7 +291,7 @@ size_t gbose__filter(size_t *keep, size_t count, const struct gbose__arms *scrat
     if (rivals > FEW) {
         largest_radius = find_radii(scratch, image, rival, rivals, stride);
         if (tiles_help(rivals, stride, largest_radius)) {
-            sort_falling(rival, rivals, score);
+            sort_descending(rival, rivals, score);
             fill_tiles(scratch, image, rival, rivals, stride, largest_radius);
             remove_beaten(scratch, rivals, image, score, stride, gamma, largest_radius);
             for (size_t a = 0; a < count; a++)
@@ -356,10 +357,10 @@ static void offer(size_t *k, size_t *l, double *best, size_t i, size_t j, const 
     }
 }
 
-/* With radii about the arms' mean, ||i - j|| <= radius_i + radius_j: with arms by falling radius, the
- * first bound below the best distance found ends a tile, and at its second arm it ends the search. Within
- * a tile, ||i - j||^2 = radius_i^2 + radius_j^2 - 2 i'j in single precision says which pairs need a closer
- * look. */
+/* With radii about the arms' mean, ||i - j|| <= radius_i + radius_j. Arms are in order of decreasing radius, so
+ * the first bound below the best distance found ends the work on a tile, and if that is the bound of the
+ * tile's first two arms it ends the search. Within a tile, ||i - j||^2 = radius_i^2 + radius_j^2 - 2 i'j in
+ * single precision says which pairs need a closer look. */
 void gbose__farthest_pair(size_t *k, size_t *l, const struct gbose__arms *scratch, const double *image,
                           const size_t *keep, size_t count, size_t stride)
 {
@@ -376,7 +377,7 @@ void gbose__farthest_pair(size_t *k, size_t *l, const struct gbose__arms *scratc
         return;
     }
     memcpy(order, keep, count * sizeof *order);
-    sort_falling(order, count, radius);
+    sort_descending(order, count, radius);
     fill_tiles(scratch, image, order, count, stride, unit);
     for (size_t a = 0; a < count; a++)
         *extra_at(scratch, a, stride) = (float)(radius[order[a]] / unit * (radius[order[a]] / unit));

@@ -1,7 +1,7 @@
 /* The geometry of a round's arms.
  *
- * An arm is met as its context b and its image R b (core/ridge.h), n rows of `stride` doubles each, and
- * its score b'mu. Distances between images are distances in the B^-1 metric. Each routine here is exact:
+ * An arm is given by its context b and its image R b (core/ridge.h), rows of `stride` doubles, and by its
+ * score b'mu. Distances between images are distances in the B^-1 metric. Each routine here is exact:
  * pruning skips only what provably cannot change the answer, rounding included, and the plain version that
  * prunes nothing stands beside it as its oracle. Ties go to the lowest indices. */
 #ifndef GBOSE_CORE_ARMS_H

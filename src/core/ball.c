@@ -6,7 +6,8 @@
  * of affinely independent points is kept, all at one distance from the centre. The point x farthest from
  * the centre enters: with y its coordinates in the support's affine hull and r = x - sum_i y_i x_i the
  * rest, moving weight along e_x - y keeps the support's distances equal, and
- *     f(p + t (e_x - y)) = f(p) + t slope - t^2 ||r||^2,    slope = ||x - c||^2 - (the support's common distance)^2.
+ *     f(p + t (e_x - y)) = f(p) + t slope - t^2 ||r||^2
+ * where slope is ||x - c||^2 less the square of the support's common distance from c.
  * At t = slope / (2 ||r||^2) x is at the common distance too, and belongs to the support. If the weight of
  * a point of the support runs out before, that point leaves, and x goes on from there. f grows with every
  * step, so that no support comes back, and a support has at most dim + 1 points.
@@ -26,11 +27,11 @@
  * hull. */
 #define DEPENDENT (64 * DBL_EPSILON)
 
-/* Farthest pairs that are closer than this are points of which no difference has a square. */
+/* If the farthest pair is closer than this, squares of differences underflow. */
 #define SHORTEST 1e-145
 
-/* A support is reached in some 4 steps a point even where all radii are nearly equal, and rounding asks
- * for more. */
+/* Seen: about 4 steps for each point of the support, even where all radii are nearly equal. The limit leaves
+ * room for steps that rounding makes necessary. */
 #define MAX_STEPS(capacity) (100 + 20 * (capacity))
 
 static size_t capacity_for(size_t n, size_t dim)

@@ -21,8 +21,8 @@ static inline double *gbose__dense_row(double *triangle, size_t j)
     return triangle + gbose__triangle_row(j);
 }
 
-/* Cholesky, in place: the lower L with L L' = B. 0 if B is not positive definite (and B is then spoilt),
- * else 1. */
+/* Cholesky, in place: B becomes the lower L with L L' = B. Returns 1, or 0 if B is not positive definite; its
+ * contents are then undefined. */
 int gbose__dense_factor(double *B, size_t dim);
 
 /* The inverse of a lower triangle with a positive diagonal. */

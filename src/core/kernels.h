@@ -45,8 +45,8 @@ static inline double gbose__distance2(const double *restrict a, const double *re
     return gbose__add_lanes(s);
 }
 
-/* The whole number nearest to log2 x, x > 0 and no denormal number, from its bits: what the fraction of the root
- * of two lacks of a whole one, when it is added, makes the exponent. */
+/* The whole number nearest to log2 x, for an x > 0 that is not subnormal, from its bits: adding what the fraction of
+ * sqrt 2 lacks of 1 carries into the exponent just where the fraction of x is larger than that of sqrt 2. */
 static inline int gbose__nearest_exponent(double x)
 {
     const uint64_t fraction_of_root_2 = UINT64_C(0x6a09e667f3bcd), one = UINT64_C(1) << 52;

@@ -45,7 +45,7 @@ double gbose__exp(double x)
                                                1.0 / 6227020800};
     double k;
 
-    if (isnan(x)) /* which has no integer part */
+    if (isnan(x)) /* it has no integer part */
         return x;
     if (x < -745)
         return 0;

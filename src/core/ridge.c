@@ -8,9 +8,9 @@
 #include "core/normal.h"
 #include "gbose.h"
 
-/* The bound of R is renewed, at the price of a step, as often as it can be expected to have become a few
- * percent too large: after 1/8 more steps, or with `forget`, that makes it grow with each, after this
- * many. In any case before the rounding of the steps could matter. */
+/* The bound on R costs as much as a step, and is computed anew when it can be expected to have become a few
+ * percent too large: after an eighth more steps than there were, or after REACH_STEPS with `forget`, which
+ * makes the bound grow in each step. After REACH_MOST steps at the latest, before their rounding could matter. */
 #define REACH_STEPS 32
 #define REACH_MOST 1000000
 
@@ -73,7 +73,7 @@ static void find_reach(struct gbose__ridge *m)
     m->reach_until = m->steps + wait;
 }
 
-/* For an R that has come about otherwise than by steps. */
+/* For an R that was not made by steps: the weights that led to the last bound mean nothing for it. */
 static void restart_reach(struct gbose__ridge *m)
 {
     for (size_t j = 0; j < m->dim; j++)
@@ -150,7 +150,7 @@ double gbose__ridge_width(const struct gbose__ridge *m, const double *x, const d
     return sqrt(sum);
 }
 
-/* Over the last alpha, B_old^-1 x is B_new^-1 x. */
+/* The step leaves B_old^-1 x in m->sum; divided by the last alpha it is B_new^-1 x. */
 void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double c)
 {
     double miss = c - w * gbose__dot(m->mu, x, m->stride);
@@ -167,7 +167,7 @@ static void unit_term(struct gbose__ridge *m, size_t j, double w, double c)
     m->unit[j] = 0;
 }
 
-/* How many entries of P are put back in a step. */
+/* How many entries of P a step sets back to lambda. */
 static size_t turns_of(const struct gbose__ridge *m)
 {
     return (size_t)ceil(fmin(10 * (1 - m->forget), 1) * (double)m->dim);
@@ -178,7 +178,7 @@ void gbose__ridge_begin(struct gbose__ridge *m)
     double grow;
     size_t turns;
 
-    if (m->steps++ >= m->reach_until) /* until then it holds: a term can only shorten images */
+    if (m->steps++ >= m->reach_until) /* until then the bound holds: a term can only shorten images */
         find_reach(m);
     if (m->forget == 1)
         return;
@@ -287,8 +287,8 @@ int gbose__ridge_merge(struct gbose__ridge *out, const struct gbose__ridge *into
 
 /* ---- growing ---- */
 
-/* P and turn as they are after m->steps steps. All of P is put back within a cycle, so earlier steps do
- * not matter. */
+/* Set P and turn to what they are after m->steps steps. Every entry of P is set back within a cycle, so only
+ * the steps of the last one matter. */
 static void age_prior(struct gbose__ridge *m)
 {
     size_t turns = turns_of(m), cycle;
@@ -363,8 +363,8 @@ int gbose__ridge_grow(struct gbose__ridge *out, const struct gbose__ridge *from,
 
 /* ---- other units ---- */
 
-/* The coordinate comes as 1/factor of what it was: with S = diag(.., factor, ..), B is S^-1 B S^-1, mu is S mu
- * and R is R S. A power of two costs no rounding. */
+/* Feature j comes as 1/factor of what it was: with S = diag(.., factor, ..), B becomes S^-1 B S^-1, mu becomes
+ * S mu and R becomes R S. With a power of two nothing is rounded. */
 static void stretch(struct gbose__ridge *m, size_t j, double factor)
 {
     m->mu[j] *= factor;
@@ -372,7 +372,8 @@ static void stretch(struct gbose__ridge *m, size_t j, double factor)
         row(m, i)[j] *= factor;
 }
 
-/* Can what is known of mu_j beside its prior be told from rounding? 1 / (B^-1)_jj is what is known in all. */
+/* Is there more evidence on mu_j than rounding could make? 1 / (B^-1)_jj is all that is known of it, its prior
+ * included. */
 static int is_seen(const struct gbose__ridge *m, size_t j)
 {
     double variance = 0;

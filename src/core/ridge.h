@@ -3,8 +3,8 @@
  *     B = P + sum w x x'      y = sum c x       mu = B^-1 y
  *
  * P is the prior, lambda I. What is stored is mu and the lower triangle R with B^-1 = R'R (R is the transpose
- * of the S of the literature): then x'B^-1 x = ||R x||^2 is never negative, and every x meets R once. A
- * rank-one term is added by Carlson's square-root step (AIAA Journal 11, 1973), which keeps R triangular
+ * of the S of the literature): then x'B^-1 x = ||R x||^2 is never negative, and one product R x is all that an x
+ * needs. A rank-one term is added by Carlson's square-root step (AIAA Journal 11, 1973), which keeps R triangular
  * with a positive diagonal, and which gives B^-1 x on the way. With it mu follows by
  *
  *     mu <- mu + B_new^-1 x (c - w x'mu)
@@ -34,17 +34,17 @@ struct gbose__ridge {
     double *root;         /* R, row after row; row j is padded to a whole number of vectors */
     double *mu;           /* stride */
     double *prior;        /* diagonal of P, stride */
-    size_t turn;          /* the coordinate of P that is next in turn */
+    size_t turn;          /* the coordinate of P that is set back next */
     uint64_t steps;       /* rewards learned here: what has aged the evidence */
     double reach;         /* ||R x|| <= reach ||x|| */
-    uint64_t reach_until; /* the step at which it is renewed */
+    uint64_t reach_until; /* the step at which it is computed anew */
     double *weight;       /* stride: with which reach was found */
     double *x;            /* stride: a place for the caller's next x */
     double *sum;          /* scratch: stride */
     double *unit;         /* stride: zero between calls */
 };
 
-/* GBOSE_OK or GBOSE_ENOMEM (and then there is nothing to clear). */
+/* GBOSE_OK; or GBOSE_ENOMEM or GBOSE_ESIZE, and then there is nothing to clear. */
 int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double forget);
 void gbose__ridge_clear(struct gbose__ridge *m);
 /* Forget all that was learned; the steps stay. */

@@ -8,10 +8,10 @@
  * rows that depend on earlier ones: their part of a solution is 0, as a regression would alias a column. */
 void gbose__solve_factor(double *factor, const double *A, size_t dim);
 
-/* A u = x, if anything solves it. u may be x. */
+/* Solve A u = x, if there is a solution; gbose__solve_holds() tells. u may be x. */
 void gbose__solve_by(double *u, const double *factor, const double *x, size_t dim);
 
-/* Does it? */
+/* Is A u = x, up to rounding? */
 int gbose__solve_holds(const double *u, const double *A, const double *x, size_t dim);
 
 /* x'u with A u = x, for an x that has a solution; scratch: dim numbers. */

@@ -26,9 +26,10 @@ double gbose__stats_chi2_tail(double x, double df);
 /* The quantile of Student's t with df degrees of freedom; SIZE_MAX: of the normal law; 0: NaN. */
 double gbose__stats_t_quantile(double p, size_t df);
 
-/* How far a sum of terms with mean 0 given the past, and sum of squares V, can be from 0 at any time, but for
- * a share alpha of all cases: the normal mixture sqrt((V + u) log((V + u) / (u alpha^2))), tightest where V
- * is v_best. Exact for symmetric terms (de la Pena, 1999), and otherwise when many terms share V. */
+/* A bound that holds at all times at once, with probability 1 - alpha, on the absolute value of a sum whose
+ * terms have mean 0 given the past and sum of squares V: the normal mixture sqrt((V + u) log((V + u) / (u
+ * alpha^2))), with the u that makes it tightest where V is v_best. Exact if the terms are symmetric (de la
+ * Pena, 1999), and otherwise in the limit of many terms, none of which dominates V. */
 double gbose__stats_mixture_radius(double V, double v_best, double alpha);
 
 #endif

@@ -45,7 +45,7 @@
 
 /* ---- a round ---- */
 
-/* The arms of a round as a learner meets them: a function of the learner and of what the caller gave. */
+/* The arms of a round as a learner sees them: a function of the learner and of what the caller gave. */
 struct gbose__input {
     size_t n;            /* arms */
     size_t stride;       /* of a row of `context` */
@@ -184,8 +184,8 @@ struct gbose {
     size_t n_fits;
     void *own;
     struct gbose__gauge *gauge; /* of the features (gauge.h); NULL: those of the caller */
-    const double *
-        totals; /* a row in `state`: the sum of all contexts on offer in the rounds learned; NULL: not kept */
+    /* A row in `state`: the sum of all contexts on offer in the rounds learned; NULL: it is not kept. */
+    const double *totals;
     double *state; /* n_state numbers; NULL when there is none */
     size_t n_state;
     size_t max_terms, max_terms_per_arm; /* of a ticket: 1 and 0 unless init says otherwise */
@@ -212,7 +212,7 @@ const struct gbose__value *gbose__learner_option(const gbose *g, const char *nam
  * which is the last. It forgets as the option `forget` says. GBOSE_OK, GBOSE_ENOMEM, GBOSE_ESIZE. */
 int gbose__learner_fit(gbose *g, size_t dim, double lambda);
 
-/* Declare that the learner meets features in units of its own. GBOSE_OK or GBOSE_ENOMEM. */
+/* Declare that the learner measures features in units of its own. GBOSE_OK or GBOSE_ENOMEM. */
 int gbose__learner_gauge(gbose *g);
 
 /* The estimate of a regression, in the caller's units. */
@@ -242,7 +242,8 @@ int gbose__round_prepare(const gbose *g, struct gbose_scratch *scratch, const gb
 int gbose__round_decide(const gbose *g, struct gbose_scratch *scratch, size_t *arm, const gbose_input *in,
                         uint32_t stream, uint64_t number);
 
-/* The ticket of the decision that was just made. GBOSE_OK, or GBOSE_EBUFFER if the learner broke its word. */
+/* The ticket of the decision that was just made. GBOSE_OK, or GBOSE_EBUFFER if the learner wrote more than it
+ * declared. */
 int gbose__round_explain(const gbose *g, struct gbose_scratch *scratch, size_t arm);
 
 /* 1 if these are probabilities that add up to 1: what evaluation of logged decisions stands on. */

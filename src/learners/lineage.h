@@ -46,8 +46,8 @@ int gbose__lineage_loaded(struct gbose__lineage *lineage, uint64_t checksum, con
  * always had the new features. GBOSE_OK, GBOSE_ENOMEM, GBOSE_ENUMERIC. */
 int gbose__lineage_grow(gbose *g, const gbose *from);
 
-/* What a merge has to subtract: the last point common to both, and who holds its evidence (NULL: the point
- * is "nothing"). GBOSE_OK, GBOSE_EOVERLAP or GBOSE_EHISTORY. */
+/* What a merge has to subtract: the last point common to both, and the lineage that keeps its evidence (NULL: the
+ * point is "nothing"). GBOSE_OK, GBOSE_EOVERLAP or GBOSE_EHISTORY. */
 struct gbose__common {
     size_t into, from; /* positions of the point */
     const struct gbose__lineage *holder;

@@ -11,10 +11,9 @@
 #define OPTION_GAMMA_WIDTH                                                                                   \
     {                                                                                                        \
         "gamma", GBOSE_POSITIVE, GBOSE__SMALLEST, GBOSE__LARGEST, "theory|lemma1", "0.1",                    \
-            "width of the confidence set: an arm is eliminated when another one's lead exceeds gamma times " \
-            "the "                                                                                           \
-            "distance between them. 'theory' is Algorithm 1's value, 'lemma1' that of Lemma 1; both "        \
-            "use delta and horizon"                                                                          \
+            "width of the confidence set: an arm is eliminated when another one's lead exceeds gamma "       \
+            "times the distance between them. 'theory' is Algorithm 1's value, 'lemma1' that of Lemma 1; "   \
+            "both use delta and horizon"                                                                     \
     }
 #define OPTION_GAMMA_SAMPLE                                                                                  \
     {                                                                                                        \

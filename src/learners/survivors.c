@@ -60,11 +60,12 @@ size_t gbose__survivors_find(const gbose *g, const struct gbose__input *in, stru
     return round->n_live;
 }
 
-/* Far more than rounding, far less than what matters. */
+/* The relative difference of distances below which pairs count as equally far apart: far more than rounding
+ * makes, far less than matters. */
 #define TIE 1e-9
 
-/* Lengthen every image by a random share of TIE. The numbers come from one of the decision's own, by the
- * steps of a Weyl sequence and a multiplication: what they decide needs no better ones. */
+/* Lengthen every image by a random fraction of TIE. The fractions follow from one random number of the decision
+ * by a Weyl sequence and a multiplication, which is good enough for breaking ties. */
 static void break_ties(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
 {
     struct gbose__rng rng;

@@ -9,7 +9,8 @@
 #include "core/memory.h"
 #include "core/normal.h"
 
-/* An arm whose lead over it the leader loses with probability below 7e-16 cannot win. */
+/* An arm that is more standard deviations than this behind the leader overtakes it with a probability below
+ * 7e-16, and counts as one that cannot win. */
 #define CANNOT_WIN 8.0
 
 void gbose__thompson_init(gbose *g)
@@ -55,7 +56,7 @@ static void factor_covariance(double *L, const double *D, size_t rows, size_t st
     }
 }
 
-/* The arms among round->live that can win, which replace them, but for the leader. */
+/* Leave in round->live the arms that can win, the leader excepted; returns how many. */
 static size_t find_rivals(const struct gbose__input *in, struct gbose__round *round, size_t leader,
                           double scale)
 {
@@ -72,8 +73,8 @@ static size_t find_rivals(const struct gbose__input *in, struct gbose__round *ro
     return rivals;
 }
 
-/* Rows whose product with normal numbers swings the rivals' leads: D, or its factor if that has fewer
- * columns. One of `image` and `matrix` holds them, the other is free. */
+/* Rows whose products with standard normal numbers are what a sample adds to the rivals' leads: those of D, or
+ * of its factor if that has fewer columns. They are in `image` or in `matrix`; the other one becomes *room. */
 static const double *find_factor(const struct gbose__input *in, struct gbose__round *round, double **room,
                                  size_t *columns, size_t leader, size_t rivals, size_t dim, double scale)
 {

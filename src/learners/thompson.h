@@ -14,8 +14,8 @@ struct gbose__thompson {
 void gbose__thompson_init(gbose *g);
 
 /* With mu ~ N(mean, gamma^2 B^-1) the scores of the arms are normal with mean `score` and covariance
- * gamma^2 (image image'). Fills pmf with the share of each of the arms in round->live, at least one (0 for
- * the others), and returns the number of samples behind it: 0 if at most two arms can win, since the
+ * gamma^2 (image image'). Fills pmf with the probability that each of the arms in round->live, of
+ * which there is at least one, has the largest (0 for the other arms), and returns the number of samples behind it: 0 if at most two arms can win, since the
  * normal distribution function is then used. Overwrites images and live; pmf must not be `lead` or in
  * `arms.square`. */
 size_t gbose__thompson_law(double *pmf, const gbose *g, const struct gbose__input *in,

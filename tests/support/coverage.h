@@ -20,7 +20,7 @@ struct misses {
     int greedy, logger; /* phi */
     int greedy_paired, logger_paired;
     int level;        /* of any of the three policies */
-    int weight, peek; /* the checks cry wolf */
+    int weight, peek; /* false alarms of the checks */
     int audit;        /* p below 0.001, at the end */
     int effect_anytime, effect_fixed;
     int unknown;                 /* effects that were not identified */

@@ -18,9 +18,9 @@ double random_between(struct random *rng, double low, double high);
 
 enum flavour {
     PLAIN = 0,
-    INTERCEPT =
-        1, /* also with each option that changes what is kept or how arms are drawn: the intercept the other
-                      way round than its default, floor=0.2, safe=1, round=2, width=certified */
+    /* Also with each option that changes what is kept or how arms are drawn: the intercept that is not the
+     * default, floor=0.2, safe=1, round=2, width=certified. */
+    INTERCEPT = 1,
     FORGET = 2 /* also with forget=0.97, alone and with INTERCEPT */
 };
 

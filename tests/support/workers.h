@@ -10,8 +10,8 @@
 #define MERGE_CLOSE 1e-9
 
 #define MAX_EVENTS 2000
-extern struct outcome
-    event[MAX_EVENTS]; /* what work() has made a test's learners learn since n_events was 0 */
+/* What work() has made a test's learners learn since n_events was 0. */
+extern struct outcome event[MAX_EVENTS];
 extern size_t n_events;
 
 /* Play, and note what was learned. */
