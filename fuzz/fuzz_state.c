@@ -2,8 +2,6 @@
  * loaded again. */
 #include "edits.h"
 
-#include <math.h>
-
 /* The questions that do not change it. */
 static void ask(const gbose *g)
 {
@@ -20,7 +18,7 @@ static void ask(const gbose *g)
     for (size_t i = 0; i < 16; i++)
         x[i] = (double)(i % 5) - 1.5;
     width = gbose_width(g, x);
-    if (isnan(width) || width < 0)
+    if (width < 0) /* not a number, it may be: a matrix that was forged can be anything */
         abort();
     (void)gbose_diagnose(g, &diagnosis);
     (void)gbose_effect(g, x, 0.9, &estimate, &lower, &upper);
