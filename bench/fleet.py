@@ -141,7 +141,7 @@ def prepare_copy(database, work):
     for size in COPIES:
         at, files[size] = 0, []
         words = []
-        for i in range(min(there // size, SERVERS * {1: 300, 10: 200, 100: 60, 1000: 12}[size])):
+        for i in range(min(there // size, SERVERS * {1: 600, 10: 400, 100: 150, 1000: 60}[size])):
             path = os.path.join(work, f"{size}-{i}.copy")
             words += ["-c", f"\\copy (SELECT {names} FROM copy.rows WHERE n >= {at} AND n < {at + size}) TO '{path}' (FORMAT binary)"]
             files[size].append(path)
@@ -180,7 +180,7 @@ def main():
                 time.sleep(1)
                 train(servers[0].port)
                 time.sleep(2)
-                load(servers, database, work, 16, 20)  # rows for the comparison
+                load(servers, database, work, 8, 100)  # rows for the comparison
                 files = prepare_copy(database, work)
                 print(f"{SERVERS} servers, {ARMS} arms x {FEATURES} features, {SECONDS} s x {TURNS}, medians")
                 runs = {key: [] for key in [*LOADS, *COPIES]}

@@ -121,9 +121,10 @@ class Postgres:
                 self.process.send_signal(signal.SIGQUIT)
                 self.process.wait(30)
 
-    def sql(self, statement):
-        """Rows as lines."""
-        done = subprocess.run([f"{self.bin}/psql", "-qAtX", "-v", "ON_ERROR_STOP=1", self.url, "-c", statement], capture_output=True, text=True)
+    def sql(self, statement, name="postgres"):
+        """Rows as lines, of the database of that name."""
+        url = self.url.replace("/postgres", f"/{name}")
+        done = subprocess.run([f"{self.bin}/psql", "-qAtX", "-v", "ON_ERROR_STOP=1", url, "-c", statement], capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr)
         return done.stdout.strip()

@@ -21,6 +21,12 @@ int usage_error(const char *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
+int command_failed(const char *command, const gbose_error *err)
+{
+    fprintf(stderr, "gbose %s: %s\n", command, err->text);
+    return err->code == GBOSE_EINVAL ? EXIT_USAGE : EXIT_BROKEN;
+}
+
 static struct arg *find(struct arg *args, const char *name, size_t length)
 {
     for (; args->name; args++)

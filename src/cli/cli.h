@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gbose.h"
+
 /* Exit codes, and what man pages say of them. */
 enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_STOPPED = 130 };
 #define EXIT_CODES                                                                                           \
@@ -62,6 +64,9 @@ struct arg *args_named(struct arg *args, const char *name);
 
 /* One line to standard error, "gbose COMMAND: ...", and EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same with the text of an error: EXIT_USAGE if what was given is wrong, or else EXIT_BROKEN. */
+int command_failed(const char *command, const gbose_error *err);
 
 /* A whole number from min to max in `text`, or else a usage error about option --name. */
 int parse_count(uint64_t *out, const char *command, const char *name, const char *text, uint64_t min,

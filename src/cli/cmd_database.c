@@ -6,12 +6,6 @@
 #include "cli/cli.h"
 #include "store/store.h"
 
-static int broken(const char *command, const gbose_error *err)
-{
-    fprintf(stderr, "gbose %s: %s\n", command, err->text);
-    return err->code == GBOSE_EINVAL ? EXIT_USAGE : EXIT_BROKEN;
-}
-
 /* ---- init and migrate ---- */
 
 static int migrate(const char *command, const char *where, int make)
@@ -26,11 +20,11 @@ static int migrate(const char *command, const char *where, int make)
                            where);
 #ifdef GBOSE_POSTGRES
     if (gbose__postgres_migrate(where, make, &from, &to, &err))
-        return broken(command, &err);
+        return command_failed(command, &err);
 #else
     (void)make;
     gbose__store_open(&(struct gbose__store *){NULL}, where, 0, 1, &err);
-    return broken(command, &err);
+    return command_failed(command, &err);
 #endif
     if (from == to)
         printf("the store exists and has version %d: nothing to do\n", to);
@@ -152,7 +146,7 @@ static int check(const char *command, const char *where)
         first->close(first);
     if (store)
         store->close(store);
-    return rc ? broken(command, &err) : c.wrong ? EXIT_BROKEN : EXIT_FINE;
+    return rc ? command_failed(command, &err) : c.wrong ? EXIT_BROKEN : EXIT_FINE;
 }
 
 static int run(int argc, char **argv)

@@ -18,12 +18,6 @@ static const char *alone(const char *command, const struct arg *arg, int which, 
     return NULL;
 }
 
-static int broken(const char *command, const gbose_error *err)
-{
-    fprintf(stderr, "gbose %s: %s\n", command, err->text);
-    return EXIT_BROKEN;
-}
-
 /* ---- rebuild ---- */
 
 struct rebuilding {
@@ -157,7 +151,7 @@ static int run_rebuild(int argc, char **argv)
         r.store->close(r.store);
     args_clear(args);
     if (rc)
-        return broken(argv[0], &err);
+        return command_failed(argv[0], &err);
     if (!r.bandit)
         printf("there is no bandit in this store yet: nothing to learn\n");
     return r.differ ? EXIT_BROKEN : EXIT_FINE;
@@ -192,7 +186,7 @@ static int run_backup(int argc, char **argv)
     if (store)
         store->close(store);
     args_clear(args);
-    return rc ? broken(argv[0], &err) : EXIT_FINE;
+    return rc ? command_failed(argv[0], &err) : EXIT_FINE;
 }
 
 const struct command cmd_backup = {"backup", "copy a service's store, while it runs",
@@ -242,7 +236,7 @@ static int add_key(struct gbose__store *store, const struct arg *role, const str
         key.id,      key.hash, key.roles, bandit->n ? bandit->value[0] : NULL, note->n ? note->value[0] : "",
         gbose__now()};
     if (store->apply(store, &change, 1, &err))
-        return broken(command, &err);
+        return command_failed(command, &err);
     printf("%s\n", text);
     fprintf(stderr, "gbose key: this is key %s. It is not shown again.\n", key.id);
     return EXIT_FINE;
@@ -283,18 +277,18 @@ static int run_key(int argc, char **argv)
     if (!add && !list && !revoke)
         rc = usage_error(argv[0], "usage: %s", usage);
     else if (gbose__store_open(&store, args[0].value[1], add, 1, &err) || store->view(store, &view, &err))
-        rc = broken(argv[0], &err);
+        rc = command_failed(argv[0], &err);
     else if (add)
         rc = add_key(store, &args[1], &args[2], &args[3], argv[0]);
     else if (list && view->keys(view, list_key, &any, &err))
-        rc = broken(argv[0], &err);
+        rc = command_failed(argv[0], &err);
     else if (list && !any)
         fprintf(stderr, "gbose key: there is no key: anybody on this machine may do everything\n");
     else if (revoke) {
         struct gbose__change change = {.kind = GBOSE__DROP_KEY, .of.key = {.id = args[0].value[2]}};
 
         if (store->apply(store, &change, 1, &err))
-            rc = broken(argv[0], &err);
+            rc = command_failed(argv[0], &err);
         else if (change.result == GBOSE__MISSING)
             rc = usage_error(argv[0], "there is no key '%s'; gbose key list %s shows all", args[0].value[2],
                              args[0].value[1]);

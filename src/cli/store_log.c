@@ -73,7 +73,7 @@ int store_log_begin(struct store_log *s, const char *command)
     }
     if (rc || sodium_init() < 0) {
         clear(s);
-        return broken(command, s->err.text);
+        return command_failed(command, &s->err);
     }
     s->store = store;
     signal(SIGPIPE, SIG_IGN); /* the reader may stop at a broken line */
@@ -102,7 +102,7 @@ int store_log_end(struct store_log *s, const char *command)
         return EXIT_FINE;
     close(s->reading);
     pthread_join(s->thread, NULL);
-    rc = s->rc ? broken(command, s->err.text) : EXIT_FINE;
+    rc = s->rc ? command_failed(command, &s->err) : EXIT_FINE;
     clear(s);
     return rc;
 }

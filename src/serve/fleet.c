@@ -70,12 +70,12 @@ static void show_models(struct gbose__service *service, struct gbose__bandit *b)
     /* Only this thread frees generations, and new ones come at the head. */
     pthread_mutex_lock(&b->lock);
     for (struct gbose__generation *g = b->generations, *next; g; g = next) {
-        struct gbose__snapshot_row row = {.bandit = b->id, .generation = g->number, .learned = g->learned};
+        struct gbose__snapshot_row row = {.bandit = b->id, .generation = g->number, .learned = g->known};
         gbose_error err;
         void *bytes;
 
         next = g->next;
-        if (g->dropped || !g->learning || g->shown == g->learned + 1 || now - g->shown_at < SHOW_EVERY)
+        if (g->dropped || !g->learning || g->shown == g->known + 1 || now - g->shown_at < SHOW_EVERY)
             continue;
         pthread_mutex_unlock(&b->lock);
         bytes = gbose__model_save(g->learning, &row.size);

@@ -87,6 +87,7 @@ struct gbose__generation {
     /* The trainer's own: */
     gbose *learning;
     uint64_t learned, checkpoint; /* last outcome learned; and when the last snapshot was taken */
+    uint64_t known;               /* outcomes that it knows all of: the last ones may have been erased */
     int64_t published;            /* when, on the monotonic clock */
     uint64_t shown;               /* what other servers have been shown: outcomes learned, plus one */
     int64_t shown_at;

@@ -182,7 +182,7 @@ void gbose__trainer_publish(struct gbose__bandit *b, struct gbose__generation *g
 
 static void publish(struct gbose__bandit *b, struct gbose__generation *g)
 {
-    struct gbose__model *model = gbose__model_new(g->learning, g->encoder, g->number, g->learned);
+    struct gbose__model *model = gbose__model_new(g->learning, g->encoder, g->number, g->known);
 
     if (!model)
         return;
@@ -207,20 +207,26 @@ static int train(struct gbose__service *service, struct gbose__bandit *b, struct
             gbose_free(s.fold.g);
             return rc;
         }
+        g->known = 0;
     } else {
         s.fold = (struct gbose__fold){
             .encoder = g->encoder, .g = g->learning, .learned = g->learned, .checkpoint = g->checkpoint};
     }
-    if (s.fold.learned < outcomes)
+    if (s.fold.learned < outcomes && g->known < outcomes)
         rc = view->outcomes(view, b->id, s.fold.learned, outcomes, most, learn, &s, err);
+    if (!rc && s.n < most && g->known < outcomes)
+        g->known = outcomes;
+    if (g->known < s.fold.learned)
+        g->known = s.fold.learned;
     g->learning = s.fold.g;
     g->learned = s.fold.learned;
     g->checkpoint = s.fold.checkpoint;
-    atomic_store(&g->progress, g->learned);
+    atomic_store(&g->progress, g->known);
     atomic_fetch_add(&service->metrics.counter[GBOSE__N_LEARNED], s.n);
-    if (!g->model || g->stale || (s.n && (s.n < most || gbose__monotonic() - g->published > PUBLISH_EVERY)))
+    if (!g->model || g->stale ||
+        (g->model->learned < g->known && (s.n < most || gbose__monotonic() - g->published > PUBLISH_EVERY)))
         publish(b, g);
-    return rc ? rc : s.n == most; /* not `learned < outcomes`: the last ones may have been erased */
+    return rc ? rc : s.n == most;
 }
 
 /* Which generations learn: the active one, those that are not ready, and one that is wanted. Others rest

@@ -39,13 +39,20 @@ int64_t gbose__pg_clock(void)
 
 /* ---- errors ---- */
 
-/* Messages of libpq have line ends, which a line of a log must not have. */
+/* Messages of libpq have several lines, and a line of a log must be one. */
 static void one_line(char *to, size_t size, const char *from)
 {
     size_t n = 0;
 
-    for (; *from && n + 1 < size; from++)
-        to[n++] = *from == '\n' || *from == '\t' ? ' ' : *from;
+    for (; *from && n + 2 < size; from++)
+        if (*from == '\n' && from[1]) {
+            to[n++] = ';';
+            to[n++] = ' ';
+        } else if (!strchr(" \t\n", *from)) {
+            to[n++] = *from;
+        } else if (n && to[n - 1] != ' ') {
+            to[n++] = ' ';
+        }
     while (n && to[n - 1] == ' ')
         n--;
     to[n] = 0;
@@ -186,6 +193,35 @@ static int finish(struct gbose__pg *c, PGresult **out, gbose_error *err)
 }
 
 /* ---- connecting ---- */
+
+int gbose__pg_check_url(const char *url, gbose_error *err)
+{
+    char *message = NULL, text[300];
+    PQconninfoOption *options = PQconninfoParse(url, &message);
+    int good = 1;
+
+    if (!options) {
+        one_line(text, sizeof text, message ? message : "no memory");
+        if (strstr(text, " in URI: ")) /* which may have a password in it */
+            *strstr(text, " in URI: ") = 0;
+        PQfreemem(message);
+        return gbose__fail(err, GBOSE_EINVAL, "this is not the URL of a database: %s", text);
+    }
+    for (const PQconninfoOption *o = options; o->keyword; o++)
+        if (!strcmp(o->keyword, "port"))
+            for (const char *at = o->val ? o->val : "", *end; *at && good; at = *end ? end + 1 : end) {
+                long port = strtol(at, (char **)&end, 10);
+
+                good = (!*end || *end == ',') && (end == at || (port >= 1 && port <= 65535));
+                if (!good)
+                    gbose__fail(err, GBOSE_EINVAL,
+                                "this is not the URL of a database: its port is '%.100s', and must be from 1 "
+                                "to 65535",
+                                o->val);
+            }
+    PQconninfoFree(options);
+    return good ? GBOSE_OK : GBOSE_EINVAL;
+}
 
 /* Notices are not for people, but a warning matters: a database that is made to stop waiting for its synchronous
  * standby commits, and only warns. */

@@ -13,7 +13,7 @@ static int delete_events(struct gbose__pg_group *g, uint32_t bandit, const PGres
 {
     struct gbose__pg_tally *t = gbose__pg_tally_of(g, bandit, err);
     struct gbose__pg_bytes keys = {0}, days = {0}, names = {0};
-    struct gbose__pg_args args = {0}, of_names = {0};
+    struct gbose__pg_args args = {0}, of_keys = {0}, of_names = {0};
     PGresult *r = NULL;
     int rc = t ? GBOSE_OK : GBOSE_ENOMEM;
 
@@ -23,23 +23,20 @@ static int delete_events(struct gbose__pg_group *g, uint32_t bandit, const PGres
     }
     gbose__pg_arg_text(&args, gbose__pg_close(&keys));
     gbose__pg_arg_text(&args, gbose__pg_close(&days));
+    gbose__pg_arg_text(&of_keys, keys.at);
     if (!rc && (keys.bad || days.bad))
         rc = gbose__no_memory(err);
     if (!rc) /* in the order of keys, as all locks */
         rc = gbose__pg_query(g->c,
-                             "SELECT 1 FROM pending WHERE key = ANY($1::int8[]) AND $2::int4[] IS NOT NULL "
+                             "SELECT 1 FROM pending WHERE key = ANY($1::int8[]) "
                              "ORDER BY key FOR UPDATE",
-                             &args, NULL, err);
+                             &of_keys, NULL, err);
     if (!rc)
-        rc = gbose__pg_query(g->c,
-                             "DELETE FROM pending WHERE key = ANY($1::int8[]) AND $2::int4[] IS NOT NULL",
-                             &args, &r, err);
+        rc = gbose__pg_query(g->c, "DELETE FROM pending WHERE key = ANY($1::int8[])", &of_keys, &r, err);
     if (!rc) {
         t->count[GBOSE__PG_PENDING] -= (int64_t)gbose__pg_changed(r);
         PQclear(r);
-        rc = gbose__pg_query(g->c,
-                             "DELETE FROM outcome WHERE event = ANY($1::int8[]) AND $2::int4[] IS NOT NULL",
-                             &args, NULL, err);
+        rc = gbose__pg_query(g->c, "DELETE FROM outcome WHERE event = ANY($1::int8[])", &of_keys, NULL, err);
     }
     if (!rc)
         rc = gbose__pg_query(g->c,

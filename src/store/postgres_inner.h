@@ -64,6 +64,9 @@ struct gbose__pg {
 
 int64_t gbose__pg_clock(void); /* milliseconds, monotonic */
 
+/* GBOSE_EINVAL: libpq could not make anything of it. */
+int gbose__pg_check_url(const char *url, gbose_error *err);
+
 /* Be connected: GBOSE_OK, or GBOSE__EAWAY or another error. */
 int gbose__pg_connect(struct gbose__pg *c, gbose_error *err);
 void gbose__pg_disconnect(struct gbose__pg *c);
@@ -145,7 +148,6 @@ struct gbose__pg_store {
     size_t n_days;
     uint64_t *led; /* bandits whose lock this session holds, a bit each */
     size_t led_words;
-    int32_t led_by; /* the process id of that session */
     /* Transactions are numbered, and each leaves its number in `done`: so it can be asked for when its commit was not answered.
      * (By PostgreSQL's own id it cannot: after a crash that may be given to another one.) */
     uint64_t group;

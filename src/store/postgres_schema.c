@@ -103,12 +103,11 @@ int gbose__pg_schema_version(struct gbose__pg *c, int *version, gbose_error *err
                         err);
     if (rc)
         return rc;
-    if (PQntuples(r) != 1)
-        rc = gbose__fail(err, GBOSE__ECORRUPT, "the store is damaged: it has tables but no version");
-    else
-        *version = atoi(PQgetvalue(r, 0, 0));
+    *version = PQntuples(r) == 1 ? atoi(PQgetvalue(r, 0, 0)) : 0;
     PQclear(r);
-    if (!rc && (*version < 1 || *version > GBOSE__PG_VERSION))
+    if (*version < 1)
+        return gbose__fail(err, GBOSE__ECORRUPT, "the store is damaged: it has tables but no version");
+    if (*version > GBOSE__PG_VERSION)
         rc = gbose__fail(err, GBOSE_EVERSION,
                          "the store has version %d, and this gbose reads up to %d: use a newer one", *version,
                          GBOSE__PG_VERSION);
@@ -185,7 +184,10 @@ int gbose__pg_history_adopt(struct gbose__pg *c, int lease, gbose_error *err)
 int gbose__pg_home_init(struct gbose__pg_home *home, const char *url, gbose_error *err)
 {
     const char *patience = getenv("GBOSE_STORE_PATIENCE");
+    int rc = gbose__pg_check_url(url, err);
 
+    if (rc)
+        return rc;
     home->url = strdup(url);
     home->patience = patience && atoi(patience) >= 100 ? atoi(patience) : PATIENCE;
     return home->url ? GBOSE_OK : gbose__no_memory(err);

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from server import GBOSE, Client, Refused, Server, gbose, until
+from test_page import node
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 from postgres import NotInstalled, Postgres, free_port  # noqa: E402
@@ -181,13 +182,33 @@ def test_servers_follow_each_other(fleet, database):
     assert [server["stream"] for server in listed] == [1, 2, 3]
     assert sum(of["leads"] for server in listed for of in server["report"]["bandits"]) == 1
     metrics = c.raw("GET", "/metrics")[1].decode()
-    for line in ('gbose_model_behind{bandit="b"}', "gbose_store_reachable 1", 'gbose_server_learned{stream="1"', 'gbose_server_behind{stream="2"', "gbose_stream 3"):
+    for line in ('gbose_model_behind{bandit="b"} 0', "gbose_store_reachable 1", "gbose_stream 3"):
         assert line in metrics
+    # Each server's generation and lag, as it reports them once a second.
+    of = f'bandit="b",generation="{erased["generation"]}"}}'
+    for stream in (1, 2, 3):
+        for line in (f'gbose_server_learned{{stream="{stream}",{of} 41\n', f'gbose_server_behind{{stream="{stream}",{of} 0\n'):
+            until(lambda: a.raw("GET", "/metrics")[1].decode(), lambda text: line in text)
     a.delete("/v1/bandits/b")
     for server in servers:
         until(lambda: server.client().raw("GET", "/v1/bandits/b")[0], lambda status: status == 404)
     assert [server.stop() for server in servers] == [0, 0, 0]
     assert database.sql("SELECT count(*) FROM gbose.server") == "0"
+
+
+def test_the_page_shows_all_servers(fleet):
+    servers = fleet(3)
+    api = servers[0].client()
+    api.put("/v1/bandits/b", {"dim": 2, "wait": "10m"})
+    for i in range(5):
+        event = api.post("/v1/bandits/b/decide", {"contexts": [[1, i], [0, 1]]})["event"]
+        api.post("/v1/bandits/b/rewards", {"event": event, "reward": i, "final": True})
+
+    def said():
+        return [of for server in api.get("/v1/servers")["servers"] for of in server["report"]["bandits"]]
+
+    until(said, lambda rows: len(rows) == 3 and all(of["learned"] == 5 and of["behind"] == 0 for of in rows) and sum(of["leads"] for of in rows) == 1)
+    assert "the page is fine" in node("fleet.mjs", f"http://127.0.0.1:{servers[1].port}", 3, 1, 5)
 
 
 def test_a_bandit_that_is_known_can_decide(fleet):
@@ -226,28 +247,37 @@ def test_the_trainer_moves(fleet):
     servers = fleet(2)
     servers[0].client().put("/v1/bandits/b", {"dim": 2, "wait": "10m"})
     everywhere(servers, "/v1/bandits/b", lambda shown: True)
+    learned = 0
 
     def leader():
         listed = {server["report"]["port"]: server for server in servers[1].client().get("/v1/servers")["servers"]}
         return [port for port, server in listed.items() if any(of["leads"] for of in server["report"]["bandits"])]
 
+    def moves(to):
+        """How long it takes until that server has learned something, of which it does not train the bandit yet."""
+        nonlocal learned
+        api, began = to.client(), time.monotonic()
+        got = api.post("/v1/bandits/b/decide", {"contexts": [[1, 2], [2, 1]]})
+        api.post("/v1/bandits/b/rewards", {"event": got["event"], "reward": 1, "final": True})
+        learned += 1
+        until(lambda: api.get("/v1/bandits/b"), lambda shown: shown["learned"] == learned)
+        return time.monotonic() - began
+
     (port,) = until(leader, lambda ports: len(ports) == 1)
     first, second = sorted(servers, key=lambda server: server.port != port)
-    first.kill()
-    api, began = second.client(), time.monotonic()
-    got = api.post("/v1/bandits/b/decide", {"contexts": [[1, 2], [2, 1]]})
-    api.post("/v1/bandits/b/rewards", {"event": got["event"], "reward": 1, "final": True})
-    until(lambda: api.get("/v1/bandits/b"), lambda shown: shown["learned"] == 1)
-    print(f"the trainer moved in {time.monotonic() - began:.1f} s")
+    took = []
+    for _ in range(3):
+        first.kill()
+        took.append(moves(second))
+        first.start()
+        everywhere([first], "/v1/bandits/b", lambda shown: shown["learned"] == learned)
+        first, second = second, first
+    # One of three, since the machine may be busy with something else.
+    assert min(took) < 5, f"the trainer should move within seconds, and took {took}"
     # And it moves when the server that trains is cut off without a word.
-    first.start()
-    everywhere([first], "/v1/bandits/b", lambda shown: shown["learned"] == 1)
-    second.proxy.mode = "swallow"
-    api, began = first.client(), time.monotonic()
-    got = api.post("/v1/bandits/b/decide", {"contexts": [[1, 2], [2, 1]]})
-    api.post("/v1/bandits/b/rewards", {"event": got["event"], "reward": 1, "final": True})
-    until(lambda: api.get("/v1/bandits/b"), lambda shown: shown["learned"] == 2)
-    print(f"the trainer moved in {time.monotonic() - began:.1f} s when it was cut off")
+    first.proxy.mode = "swallow"
+    cut = moves(second)
+    print(f"the trainer moved in {took} s when its server was killed, and in {cut} s when it was cut off")
 
 
 def test_without_the_database(fleet, database):
@@ -340,6 +370,45 @@ def test_a_store_that_a_newer_gbose_migrated_is_left_alone(fleet, database):
     database.sql("UPDATE gbose.meta SET value = '1' WHERE name = 'version'")
     until(lambda: database.sql("SELECT count(*) FROM gbose.event"), lambda n: n == "1")
     until(lambda: api.raw("GET", "/readyz")[0], lambda status: status == 200)
+
+
+def test_a_wrong_database_is_one_clear_line(database):
+    at = f"127.0.0.1:{database.port}"
+    hba = Path(database.dir, "data", "pg_hba.conf")
+    hba.write_text("host all locked 127.0.0.1/32 scram-sha-256\n" + hba.read_text())
+    for statement in ("SELECT pg_reload_conf()", "CREATE ROLE locked LOGIN PASSWORD 'right'", "CREATE ROLE weak LOGIN"):
+        database.sql(statement)
+    for statement in ("latin ENCODING LATIN1 TEMPLATE template0", "frozen", "strange", "later", "damaged"):
+        database.sql(f"CREATE DATABASE {statement}")
+    for name in ("later", "damaged"):
+        gbose("store", "init", f"postgresql://gbose@{at}/{name}")
+    database.sql("ALTER DATABASE frozen SET default_transaction_read_only = on")
+    for name, statement in {
+        "strange": "CREATE SCHEMA gbose",
+        "later": "UPDATE gbose.meta SET value = '2' WHERE name = 'version'",
+        "damaged": "UPDATE gbose.meta SET value = 'x' WHERE name = 'version'",
+    }.items():
+        database.sql(statement, name)
+    for url, said, code in [
+        ("mysql://gbose@127.0.0.1/shop", "postgresql://USER@HOST/DATABASE", 2),
+        ("postgresql://gbose:s3cret@[::1/shop", "not the URL of a database", 2),
+        (f"postgresql://gbose@{at}/postgres?colour=red", 'parameter: "colour"', 2),
+        ("postgresql://gbose@127.0.0.1:5432,127.0.0.1:99999/shop", "must be from 1 to 65535", 2),
+        ("postgresql://gbose@127.0.0.1:1/shop", "Connection refused", 1),
+        (f"postgresql://gbose@{at}/nowhere", '"nowhere" does not exist', 1),
+        (f"postgresql://locked@{at}/postgres", "it wants a password", 1),
+        (f"postgresql://locked:s3cret@{at}/postgres", "password authentication failed", 1),
+        (f"postgresql://weak@{at}/postgres", "Use the user who owns the store", 1),
+        (f"postgresql://gbose@{at}/latin", "make one with UTF8", 2),
+        (f"postgresql://gbose@{at}/frozen", "read-only", 1),
+        (f"postgresql://gbose@{at}/strange", "is not a store of gbose", 1),
+        (f"postgresql://gbose@{at}/later", "use a newer one", 1),
+        (f"postgresql://gbose@{at}/damaged", "the store is damaged", 1),
+    ]:
+        for words in (["store", "init", url], ["serve", "--store", url, "--port", "0"], ["key", "add", url, "--role", "read"]):
+            done = subprocess.run([GBOSE, *words], capture_output=True, text=True, timeout=120)
+            assert done.returncode == code and said in done.stderr and done.stderr.count("\n") == 1, (words, done)
+            assert not done.stdout and "s3cret" not in done.stderr
 
 
 def test_nginx_in_front_of_three(fleet, tmp_path):
