@@ -98,6 +98,36 @@ static double log_rest(double y)
     return -2 * sum;
 }
 
+/* P(a, a + s) for a >= LARGE: the first two terms of Temme's uniform expansion ("The asymptotic expansion of the incomplete gamma
+ * functions", SIAM J. Math. Anal. 1979), with z = eta sqrt(a) and density the normal one at z over sqrt(a). */
+#define LARGE 1e6
+static double lower_of_large(double a, double s, double z, double density)
+{
+    double eta = z / sqrt(a),
+           c0 = fabs(eta) < 1e-3 ? -1.0 / 3 + eta * (1.0 / 12 - eta * 2.0 / 135) : a / s - 1 / eta;
+
+    return gbose__normal_cdf(z) - density * c0;
+}
+
+double gbose__stats_log_gamma_scaled(double a, double s)
+{
+    double x = a + s, front, mu, z;
+
+    if (!(x > 0))
+        return -INFINITY;
+    if (a < LARGE && s < 1)
+        return gbose__log(lower_series(a, x)) - gbose__log(a);
+    if (a < LARGE) {
+        front = log_front(a, x);
+        return log_rest(fmin(0, front + gbose__log(upper_fraction(a, x)))) - front - gbose__log(a);
+    }
+    mu = above_log(s / a);
+    z = copysign(sqrt(2 * a * mu), s);
+    front = -a * mu - HALF_LOG_2PI -
+            0.5 * gbose__log(a); /* and the rest of Stirling's series, which is below 1e-7 */
+    return gbose__log(lower_of_large(a, s, z, gbose__exp(front))) - front + stirling_rest(a) - gbose__log(a);
+}
+
 /* P or Q, or its logarithm. */
 static double incomplete(double a, double x, int want_lower, int want_log)
 {

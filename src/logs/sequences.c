@@ -23,19 +23,10 @@ void gbose__lower_add(struct gbose__lower *s, double x)
     s->n++;
 }
 
-/* The logarithm of the lower incomplete gamma function. */
-static double log_lower_gamma(double a, double x)
-{
-    return gbose__stats_log_gamma_p(a, x) + gbose__stats_log_gamma(a);
-}
-
+/* S + V - a log x + l(a, x) with a = V + RHO and x = a + S: terms of the order of V log V, which cancel. */
 double gbose__gamma_mixture(double S, double V)
 {
-    double a = V + RHO, x = S + V + RHO;
-
-    if (!(x > 0))
-        return -INFINITY;
-    return S + V - a * gbose__log(x) + log_lower_gamma(a, x) - LOG_LOWER_RHO; /* RHO log RHO is 0 */
+    return gbose__stats_log_gamma_scaled(V + RHO, S) - RHO - LOG_LOWER_RHO; /* RHO log RHO is 0 */
 }
 
 double gbose__lower_evidence(const struct gbose__lower *s, double m)
