@@ -49,6 +49,18 @@ static int add(struct group *g, const struct gbose__change *changes, size_t n)
     return 0;
 }
 
+/* A list of jobs, in their order; to begin with {NULL, &first}. */
+struct jobs {
+    struct gbose__job *first, **last;
+};
+
+static void append(struct jobs *list, struct gbose__job *job)
+{
+    job->next = NULL;
+    *list->last = job;
+    list->last = &job->next;
+}
+
 static void smooth(int64_t *mean, int64_t x)
 {
     *mean += (x - *mean) / 4;
@@ -103,38 +115,47 @@ static int note(struct gbose__service *service, struct gbose__bandit *b, const s
     return closed > 0;
 }
 
-/* Closing and dropping: a change for each bandit that needs one. */
-static void add_housekeeping(struct gbose__service *service, struct group *g, struct gbose__bandit **all,
-                             size_t n, size_t *owner, int64_t now)
+/* Closing and dropping: changes for each bandit that needs some, two at the most; owner says whose each of them is. */
+static void add_housekeeping(struct group *g, struct gbose__bandit **all, size_t n,
+                             struct gbose__bandit **owner)
 {
+    int64_t now = gbose__now();
+
     for (size_t i = 0; i < n; i++) {
         struct gbose__bandit *b = all[i];
         struct gbose__settings settings;
-        struct gbose__change change = {.kind = GBOSE__CLOSE_DUE};
+        struct gbose__change close = {.kind = GBOSE__CLOSE_DUE}, retain = {.kind = GBOSE__RETAIN};
 
-        owner[i] = SIZE_MAX;
         if (atomic_load(&b->gone) || !atomic_load(&b->leads))
             continue;
         pthread_mutex_lock(&b->lock);
         settings = b->settings;
         pthread_mutex_unlock(&b->lock);
-        if (settings.retention && now - b->retained > RETAIN_EVERY) {
-            struct gbose__change retain = {
-                .kind = GBOSE__RETAIN,
-                .of.erase = {.bandit = b->id, .before = now - settings.retention, .most = MOST_DROPPED}};
-
-            b->retained = now;
-            add(g, &retain, 1);
-        }
-        if (atomic_load(&b->due) > now)
-            continue;
-        change.of.close = (struct gbose__close_change){
+        retain.of.erase = (struct gbose__erase_change){
+            .bandit = b->id, .before = now - settings.retention, .most = MOST_DROPPED};
+        close.of.close = (struct gbose__close_change){
             b->id, now, MOST_CLOSED, settings.aggregate, settings.default_reward, 0, INT64_MAX};
-        owner[i] = g->n;
-        if (add(g, &change, 1))
-            owner[i] = SIZE_MAX;
+        if (settings.retention && now - b->retained > RETAIN_EVERY && !add(g, &retain, 1)) {
+            b->retained = now;
+            *owner++ = b;
+        }
+        if (atomic_load(&b->due) <= now && !add(g, &close, 1))
+            *owner++ = b;
     }
-    (void)service;
+}
+
+/* It is done. Returns 1 if there is something to learn. */
+static int note_housekeeping(struct gbose__service *service, const struct gbose__change *changes, size_t n,
+                             struct gbose__bandit **owner)
+{
+    int learn = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (changes[i].kind == GBOSE__RETAIN && changes[i].of.erase.erased == MOST_DROPPED)
+            owner[i]->retained = 0; /* there is more to drop: at the next look */
+        learn |= note(service, owner[i], &changes[i], 1);
+    }
+    return learn;
 }
 
 /* A group that began at that time is about to be answered. */
@@ -274,7 +295,7 @@ static int tell(struct gbose__service *service, const struct group *g, struct gb
 {
     struct gbose__writer_thread *w = &service->writer;
     struct gbose__exchange *answers = NULL, *x;
-    struct gbose__job *again = NULL, **last_again = &again, **last_doubt = &w->doubtful;
+    struct jobs again = {NULL, &again.first}, doubtful = {NULL, &doubtful.first};
     size_t at = 0, n = 0;
     int learn = 0;
 
@@ -282,7 +303,6 @@ static int tell(struct gbose__service *service, const struct group *g, struct gb
         struct gbose__job *job = jobs;
 
         jobs = job->next;
-        job->next = NULL;
         n++;
         if (!job->rc) {
             if (!rc)
@@ -292,12 +312,12 @@ static int tell(struct gbose__service *service, const struct group *g, struct gb
             job->err = *err;
         }
         if (job->rc && job->kept && job->rc != GBOSE__EABSENT) {
-            if (job->rc != GBOSE__EAWAY && job->rc != GBOSE__EDOUBT && ++job->tries >= MOST_TRIES) {
+            if (job->rc == GBOSE__EDOUBT)
+                append(&doubtful, job);
+            else if (job->rc == GBOSE__EAWAY || ++job->tries < MOST_TRIES)
+                append(&again, job);
+            else
                 lose(service, job, err->text);
-                continue;
-            }
-            **(job->rc == GBOSE__EDOUBT ? &last_doubt : &last_again) = job;
-            *(job->rc == GBOSE__EDOUBT ? &last_doubt : &last_again) = &job->next;
             continue;
         }
         if (!job->rc && job->bandit)
@@ -309,7 +329,9 @@ static int tell(struct gbose__service *service, const struct group *g, struct gb
             answers = x;
         }
     }
-    put_back(w, again);
+    put_back(w, again.first);
+    if (doubtful.first)
+        w->doubtful = doubtful.first;
     if (rc && rc != GBOSE__EAWAY && rc != GBOSE__EDOUBT && n > 1)
         w->alone = n;
     if (*answered)
@@ -322,8 +344,8 @@ static int tell(struct gbose__service *service, const struct group *g, struct gb
 static size_t write_group(struct gbose__service *service, struct group *g, struct gbose__job *jobs,
                           int housekeeping)
 {
-    struct gbose__bandit **all = NULL;
-    size_t n_bandits = 0, *owner = NULL, own, answered = 0;
+    struct gbose__bandit **all = NULL, **owner = NULL;
+    size_t n_bandits = 0, own, answered = 0;
     int64_t began = gbose__monotonic();
     gbose_error err = {0};
     int rc = settle(service, &err), learn = 0, follows = 0;
@@ -339,21 +361,16 @@ static size_t write_group(struct gbose__service *service, struct group *g, struc
         follows |= is_followed(&g->change[i]);
     if (housekeeping && !rc) {
         all = gbose__registry_all(service, &n_bandits);
-        owner = malloc((n_bandits + 1) * sizeof *owner);
+        owner = malloc((2 * n_bandits + 1) * sizeof *owner);
         if (all && owner)
-            add_housekeeping(service, g, all, n_bandits, owner, gbose__now());
+            add_housekeeping(g, all, n_bandits, owner);
     }
     if (follows)
         pthread_mutex_lock(&service->fleet.lock);
     if ((g->n || service->writer.failing) && !rc) /* nothing at all, too, tells whether the store is back */
         rc = apply(service, g, &err);
-    for (size_t i = own; i < g->n && !rc; i++) /* there is more to drop: at the next look */
-        for (size_t k = 0; k < n_bandits && g->change[i].kind == GBOSE__RETAIN; k++)
-            if (all[k]->id == g->change[i].of.erase.bandit && g->change[i].of.erase.erased == MOST_DROPPED)
-                all[k]->retained = 0;
-    for (size_t i = 0; i < n_bandits && owner; i++)
-        if (!rc && owner[i] != SIZE_MAX && owner[i] >= own)
-            learn |= note(service, all[i], &g->change[owner[i]], 1);
+    if (!rc)
+        learn = note_housekeeping(service, g->change + own, g->n - own, owner);
     learn |= tell(service, g, jobs, rc, &err, began, &answered);
     if (follows)
         pthread_mutex_unlock(&service->fleet.lock);
@@ -399,7 +416,8 @@ static void gather(struct gbose__writer_thread *w)
  * store fails, those who wait for an answer do not wait behind those that are kept. */
 static struct gbose__job *take(struct gbose__writer_thread *w)
 {
-    struct gbose__job *first = NULL, **last = &first, **at = &w->first;
+    struct jobs taken = {NULL, &taken.first};
+    struct gbose__job **at = &w->first;
     int failing = atomic_load(&w->failing);
     size_t n = 0;
 
@@ -414,20 +432,15 @@ static struct gbose__job *take(struct gbose__writer_thread *w)
             continue;
         }
         *at = job->next;
-        *last = job;
-        last = &job->next;
+        if (w->last == &job->next)
+            w->last = at;
+        append(&taken, job);
         n += job->n;
         w->waiting -= job->exchange != NULL;
     }
-    *last = NULL;
-    if (!w->first || failing) { /* the end of the queue may have been taken */
-        while (*at)
-            at = &(*at)->next;
-        w->last = at;
-    }
     w->queued -= n;
     w->alone -= w->alone > 0;
-    return first;
+    return taken.first;
 }
 
 /* It ends, and the store cannot be written: what was answered is lost, but not silently. */
