@@ -25,7 +25,8 @@
  *
  * Errors. A function that can fail returns GBOSE_OK (0) or a negative code; gbose_strerror() says what a
  * code means. Outputs are written only on success, and an object that was passed to a failing call is
- * bit for bit what it was. The library never prints, exits, or aborts, and reads no file or clock. Its only
+ * bit for bit what it was. Functions that return no code need a learner that is not NULL, gbose_free() and
+ * gbose_coef_of() excepted. The library never prints, exits, or aborts, and reads no file or clock. Its only
  * global state is the choice of an instruction set, made once when it is loaded (gbose_isa()).
  *
  * Threads. Different learners are independent. On one learner, calls that take a `const gbose *` may run
@@ -297,8 +298,9 @@ GBOSE_API const double *gbose_coef(const gbose *g);
 GBOSE_API const double *gbose_coef_of(const gbose *g, const char *name);
 
 /* sqrt(x' B^-1 x), the uncertainty along x (gbose_dim(g) doubles) in units of the noise. NaN if x holds a
- * NaN. (gbose-auto finds units of features itself; a feature that was zero in all rounds counts in yours.) For the linear learners B is that of the regression with its intercept, and x has 0 there: it is
- * the uncertainty of x'mu without the intercept. With gbose-auto:width=certified it is another thing, a
+ * NaN. For the linear learners B is that of the regression with its intercept, and x has 0 there: it is the
+ * uncertainty of x'mu without the intercept. gbose-auto finds the units of features itself; a feature that
+ * was zero in all rounds counts in yours. With gbose-auto:width=certified the width is another thing, a
  * bound in units of the reward: with probability 1 - delta, |x'(gbose_coef(g) - mu)| <= gbose_width(g, x)
  * for all x and at all times, under the assumptions on the learner's page. It then allocates for the call,
  * and is infinite, which is a bound as well, when there is no memory. */
@@ -347,8 +349,8 @@ typedef struct {
     double scale;      /* the least that the residuals' root mean square has been for long; 0: not known */
     double scale_recent; /* and what it is now, over about 50 rounds */
     uint64_t constant;   /* features that never differed between the arms of a round: they can choose none */
-    uint64_t
-        collinear; /* features that those before them explain, of the arms played: told apart by the prior */
+    /* Features that are linear in those before them, for the arms played: only the prior tells them apart. */
+    uint64_t collinear;
     const char *advice; /* in words, if something keeps it from learning; "" otherwise; static memory */
 } gbose_diagnosis;
 
@@ -374,7 +376,7 @@ GBOSE_API int gbose_effect(const gbose *g, const double *x, double level, double
 /* Write the learner's state as bytes: versioned, checksummed, the same on every machine.
  *   size  set to the number of bytes written, or needed: gbose_save(g, NULL, 0, &size) asks for it.
  * GBOSE_EBUFFER if capacity is too small (size is set all the same, the buffer is untouched).
- * GBOSE_EINVAL if g or size is NULL. Never allocates. */
+ * GBOSE_EINVAL if g or size is NULL, or buf is NULL and capacity is not 0. Never allocates. */
 GBOSE_API int gbose_save(const gbose *g, void *buf, size_t capacity, size_t *size);
 
 /* Make a learner from saved bytes. It continues bit for bit where the saved one was, its random stream
