@@ -15,7 +15,7 @@ from ._bandit import Bandit
 from ._effects import Effects, collect
 from ._errors import Error, check
 from ._gbose import ffi, lib
-from ._rows import Arms, Row, rows
+from ._rows import COLUMNS, Arms, Row, rows
 from ._schema import Schema
 
 Policy = Union[str, Bandit, Callable[[Row], Any]]
@@ -455,6 +455,7 @@ def effects(
         raise Error(f"level must be between 0 and 1, as 0.95; got {level}")
     err, box = ffi.new("gbose_error *"), ffi.new("gbose_effects **")
     logged, dim = _Logged(schema), 0
+    columns: list[str] | None = None
     groups: dict[str, Any] = {}
     for number, row in enumerate(rows(log)):
         if not logged.read(row, number):
@@ -466,6 +467,7 @@ def effects(
         if unit and row.get("unit") is None:
             raise Error(f"row {number}: there is no 'unit' to tell units apart")
         dim = dim or logged.x.shape[1]
+        columns = columns or row.get(COLUMNS)
         if logged.x.shape[1] != dim:
             raise Error(f"row {number}: contexts have {logged.x.shape[1]} features, and those before had {dim}")
         group = "" if by is None else _group_of(by, row)
@@ -478,7 +480,7 @@ def effects(
         raise Error("the log has no row with a reward")
     _check_groups(by, groups)
     value = ffi.new("gbose_effect_value *")
-    columns = schema.columns if schema is not None else [f"x{i}" for i in builtins.range(dim)]
+    columns = schema.columns if schema is not None else columns or [f"x{i}" for i in builtins.range(dim)]
     out = Effects()
     for group, f in groups.items():
 

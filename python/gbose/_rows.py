@@ -14,6 +14,9 @@ from ._errors import Error
 
 Row = Mapping[str, Any]
 
+# Under this key rows of a table have what the columns of their contexts are called.
+COLUMNS = "x:"
+
 # How the Open Bandit Dataset calls columns.
 _OBD = {"item_id": "arm", "click": "reward", "propensity_score": "probability", "timestamp": "t", "position": "page.position"}
 
@@ -216,8 +219,9 @@ def _of_trial(row: Row) -> Row:
     action, p = number(row, "action"), number(row, "probability")
     if action not in (0, 1):
         raise Error(f"the action is {action:g}: it must be 0 or 1")
-    x = [1.0, *(number(row, name) for name in row if str(name).startswith("x:"))]
-    out: dict[str, Any] = {"arm": int(action), "arms": ["0", "1"], "pmf": [1 - p, p], "x": [[0.0] * len(x), x], **_scopes(row, False),
+    of = [name for name in row if str(name).startswith("x:")]
+    x = [1.0, *(number(row, name) for name in of)]
+    out: dict[str, Any] = {COLUMNS: ["treatment", *(f"treatment*{name[2:]}" for name in of)], "arm": int(action), "arms": ["0", "1"], "pmf": [1 - p, p], "x": [[0.0] * len(x), x], **_scopes(row, False),
                            "actions": [{"id": "0"}, {"id": "1"}], "r": number(row, "outcome") if _given(row["outcome"]) else None}
     return {**{k: v for k, v in _others(row).items() if k not in ("action", "outcome")}, **out}
 
@@ -244,9 +248,11 @@ def _wide(row: Row, arms: list[str], whole: bool) -> Row:
         out["pmf"] = [number(row, f"p:{a}") for a in arms]
     else:
         out["p"] = number(row, "probability")
-    x = [number(row, name) for name in row if str(name).startswith("x:")]
+    of = [name for name in row if str(name).startswith("x:")]
+    x = [number(row, name) for name in of]
     if x and whole and len(arms) > 1:  # features of the round: every arm but the first gets a block
         q = 1 + len(x)
+        out[COLUMNS] = [f"{arm}*{name[2:]}" if name else arm for arm in arms[1:] for name in ("", *of)]
         out["x"] = [[0.0] * q * (a - 1) + [1.0, *x] + [0.0] * q * (len(arms) - 1 - a) if a else [0.0] * q * (len(arms) - 1) for a in range(len(arms))]
     return {**_others(row), **out}
 
@@ -265,7 +271,8 @@ def _long(group: list[Row]) -> Row:
     ids = [row.get("arm", row.get("action.id")) for row in group]
     if all(_given(i) for i in ids):
         out["arms"] = ids
-    x = [[number(row, name) for name in row if str(name).startswith("x:")] for row in group]
-    if x[0]:
-        out["x"] = x
+    of = [name for name in first if str(name).startswith("x:")]
+    if of:
+        out["x"] = [[number(row, name) for name in of] for row in group]
+        out[COLUMNS] = ["x" + name[2:] if name[2:].isdigit() else name[2:] for name in of]
     return {**_others(first), **out}

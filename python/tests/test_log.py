@@ -175,15 +175,16 @@ def test_wide_tables(tmp_path):
     rng = np.random.default_rng(5)
     wide = pd.DataFrame({"arm": rng.choice(["a", "b"], 800), "p:a": 0.5, "p:b": 0.5, "x:age": rng.normal(size=800)})
     wide["reward"] = (wide["arm"] == "b") * 0.5 + rng.normal(scale=0.1, size=800)
-    assert gbose.effects(wide)["x0"]["lower"] < 0.5 < gbose.effects(wide)["x0"]["upper"]
+    assert [row["effect"] for row in gbose.effects(wide)] == ["b", "b*age"]
+    assert gbose.effects(wide)["b"]["lower"] < 0.5 < gbose.effects(wide)["b"]["upper"]
     path = tmp_path / "wide.csv"
     wide.to_csv(path, index=False)
-    assert gbose.effects(path)["x0"] == gbose.effects(wide)["x0"]
+    assert gbose.effects(path)["b"] == gbose.effects(wide)["b"]
     command = os.environ.get("GBOSE")
     if command:
         subprocess.run([command, "effects", path, "--out", tmp_path / "out"], check=True, capture_output=True)
         other = pd.read_csv(tmp_path / "out" / "effects.csv")
-        assert other.iloc[0, 1] == pytest.approx(gbose.effects(path)["x0"]["estimate"], rel=1e-9)
+        assert other.iloc[0, 1] == pytest.approx(gbose.effects(path)["b"]["estimate"], rel=1e-9) and list(other["effect"]) == ["b", "b*age"]
     partial = wide.drop(columns=["p:a", "p:b"]).assign(probability=0.5)
     assert gbose.evaluate(partial, ["logged", "arm=b"], range=(-2, 2), arms=["a", "b"]).differences["arm=b"].lower > 0
     # How many arms there are is what a uniform policy is about: it is asked for, and not what the rows so far had.
@@ -412,7 +413,7 @@ def test_a_trial_is_a_log_too(tmp_path, command):
     assert result.rounds == frame["available"].sum()
     truth = (0.5 * (1 - frame["probability"]))[frame["available"] == 1].mean()
     assert result.differences["arm=1"].lower < truth < result.differences["arm=1"].upper
-    effect = gbose.effects(frame, unit=True)["x0"]
+    effect = gbose.effects(frame, unit=True)["treatment"]
     assert effect["lower"] < 0.5 < effect["upper"] and effect["units"] == 30
     frame.rename(columns={"action": "sent"}).to_csv(tmp_path / "trial.csv", index=False)
     subprocess.run([command, "evaluate", tmp_path / "trial.csv", "--format", "trial", "--arm", "sent", "--policy", "logged", "arm=1", "--range", "-9,9",

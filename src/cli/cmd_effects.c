@@ -93,6 +93,8 @@ static void write_column(const struct asking *q, size_t i, char *buf, size_t siz
 {
     if (q->logs.schema)
         gbose_schema_column(q->logs.schema, i, buf, size);
+    else if (q->logs.columns.n == q->dim)
+        snprintf(buf, size, "%s", q->logs.columns.text[i]);
     else
         snprintf(buf, size, "x%zu", i);
 }
@@ -104,6 +106,8 @@ static char *unit_of(const struct asking *q, size_t i)
 
     if (q->logs.schema)
         gbose_schema_unit(q->logs.schema, i, buf, sizeof buf);
+    else if (q->logs.with_constants && q->logs.columns.n == q->dim && !strchr(q->logs.columns.text[i], '*'))
+        *buf = 0;
     return strdup(buf);
 }
 

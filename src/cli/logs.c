@@ -158,6 +158,7 @@ void logs_clear(struct logs *logs)
     gbose_schema_free(logs->schema);
     names_clear(&logs->ids);
     names_clear(&logs->units);
+    names_clear(&logs->columns);
     free(logs->label);
 }
 
@@ -255,6 +256,21 @@ int logs_suits(const gbose *g, const char *name, const struct gbose__record *r, 
     return GBOSE_OK;
 }
 
+/* What a table calls the columns of its contexts. */
+static int name_columns(struct logs *logs, const struct gbose__log *log, size_t dim, gbose_error *err)
+{
+    char name[1000];
+    int kind;
+    size_t at;
+
+    for (size_t i = 0; i < dim && (kind = gbose__log_column(log, i, name, sizeof name)) != 0; i++) {
+        logs->with_constants |= kind == 1;
+        if (names_find(&logs->columns, name, &at))
+            return gbose__no_memory(err);
+    }
+    return GBOSE_OK;
+}
+
 static int each_of(struct logs *logs, const char *path,
                    int (*take)(void *, const struct gbose__record *, gbose_error *), void *user)
 {
@@ -279,6 +295,7 @@ static int each_of(struct logs *logs, const char *path,
 
             logs->lines++;
             rc = check_schema(logs, r, &inner);
+            rc = rc || logs->columns.n ? rc : name_columns(logs, log, r->dim, &inner);
             rc = rc ? rc : take(user, r, &inner);
             if (rc == GBOSE_OK)
                 continue;

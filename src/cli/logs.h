@@ -51,7 +51,9 @@ struct logs {
     void (*on_bad)(void *user,
                    const gbose_error *err); /* if not NULL, broken lines go there, and it goes on */
     struct names ids, units;
-    size_t *label; /* of the arms of a round */
+    struct names columns; /* of contexts that were made of a table's columns */
+    int with_constants;   /* those without a '*' are constants of arms */
+    size_t *label;        /* of the arms of a round */
     size_t label_room;
     size_t dim;           /* of contexts, that all lines have in common */
     int partial;          /* and whether only the played arm's probability is logged */

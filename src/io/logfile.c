@@ -239,6 +239,11 @@ int gbose__log_next(struct gbose__log *log, const struct gbose__record **out, gb
     return rc;
 }
 
+int gbose__log_column(const struct gbose__log *log, size_t i, char *buf, size_t size)
+{
+    return log->table && !log->set.schema ? gbose__logtable_column(log->table, i, buf, size) : 0;
+}
+
 void gbose__log_close(struct gbose__log *log)
 {
     if (!log)

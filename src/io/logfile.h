@@ -52,6 +52,11 @@ int gbose__log_next(struct gbose__log *log, const struct gbose__record **out, gb
 /* Where it is: the number of the line, from 1. */
 uint64_t gbose__log_line(const struct gbose__log *log);
 
+/* What column i of the contexts is called, of a table whose columns 'x:NAME' they were made of; 0: it has no name, 1: it is an arm's constant,
+ * 2: a feature. Of a table with a row
+ * for each decision it is the arm's id, ID, for its constant, and ID*NAME for its features; the arm of a trial is called treatment. */
+int gbose__log_column(const struct gbose__log *log, size_t i, char *buf, size_t size);
+
 /* NULL is allowed. */
 void gbose__log_close(struct gbose__log *log);
 

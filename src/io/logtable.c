@@ -247,6 +247,28 @@ const char *gbose__logtable_path(const struct gbose__logtable *t)
     return gbose__csv_path(t->csv);
 }
 
+int gbose__logtable_column(const struct gbose__logtable *t, size_t i, char *buf, size_t size)
+{
+    const struct gbose__log_columns *c = &t->columns;
+    size_t q = 1 + c->n_x, arm = 1 + i / q;
+    const char *id, *name;
+
+    if (t->is_long) {
+        if (i >= c->n_x)
+            return 0;
+        name = gbose__csv_name(t->csv, (size_t)c->x[i]) + 2;
+        snprintf(buf, size, "%s%s", name[strspn(name, "0123456789")] ? "" : "x",
+                 name); /* x0 as in other formats */
+        return 2;
+    }
+    if (arm >= t->n_arms)
+        return 0;
+    id = t->set.format == GBOSE__LOG_TRIAL ? "treatment" : t->arms[arm];
+    name = i % q ? gbose__csv_name(t->csv, (size_t)c->x[i % q - 1]) + 2 : "";
+    snprintf(buf, size, "%s%s%s", id, *name ? "*" : "", name);
+    return *name ? 2 : 1;
+}
+
 /* ---- decisions ---- */
 
 int gbose__logtable_next(struct gbose__logtable *t, struct gbose__record *r, gbose_error *err)

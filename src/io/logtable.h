@@ -34,6 +34,9 @@ int gbose__logtable_next(struct gbose__logtable *t, struct gbose__record *r, gbo
 uint64_t gbose__logtable_line(const struct gbose__logtable *t);
 const char *gbose__logtable_path(const struct gbose__logtable *t);
 
+/* As gbose__log_column(). */
+int gbose__logtable_column(const struct gbose__logtable *t, size_t i, char *buf, size_t size);
+
 /* NULL is allowed. */
 void gbose__logtable_close(struct gbose__logtable *t);
 

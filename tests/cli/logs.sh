@@ -97,10 +97,15 @@ grep -qE ",[0-9]{4},40,$" wcls/effects.csv || fail "wcls, counts are written out
 grep -q "^40 participants" said || fail "wcls: $(cat said)"
 
 awk 'BEGIN { srand(4); print "unit,available,action,probability,outcome,home"; for (t = 0; t < 1200; t++) { a = rand() < 0.3; print t % 40 "," (t % 7 > 0) "," a ",0.3," 2 + a + rand() "," t % 2 } }' >points.csv
-"$gbose" effects points.csv | grep -qE "^x0 raises the reward by (0.9|1.0)" || fail "a trial as a log: $("$gbose" effects points.csv)"
+"$gbose" effects points.csv | grep -qE "^treatment raises the reward by (0.9|1.0)[0-9]* \[" || fail "a trial as a log: $("$gbose" effects points.csv)"
 "$gbose" evaluate points.csv --policy logged arm=1 --range 0,9 --by home | grep -q "^arm=1 is better than logged by" || fail "a trial as a log"
 "$gbose" log check points.csv >checked || fail "the draws of a trial are not as logged: $(cat checked)"
 [[ $(head -1 checked) == "decisions       1028" ]] || fail "rows of a trial where nothing was drawn"
+printf 'arm,reward,p:a,p:b,x:age\n' >aged.csv
+awk 'BEGIN { srand(5); for (t = 0; t < 600; t++) { b = rand() < 0.5; age = rand(); print (b ? "b" : "a") "," b * (1 + age) + rand() ",0.5,0.5," age } }' >>aged.csv
+"$gbose" effects aged.csv >said
+grep -qE "^b raises the reward by (0.9|1.0|1.1)[0-9]* \[" said || fail "effects by the names of a table: $(cat said)"
+grep -q "^b\*age raises the reward by .* for each unit" said || fail "effects by the names of a table: $(cat said)"
 sed '1s/action/sent/' points.csv >sent.csv
 "$gbose" log convert sent.csv --format trial --arm sent | cmp - <("$gbose" log convert points.csv) || fail "a trial with another name"
 sed '5s/^\([^,]*,[^,]*\),[01]/\1,2/' points.csv >action.csv
