@@ -11,8 +11,7 @@ struct workload {
     double *B;        /* dim x dim: the design matrix, lambda I with lambda = 1 for a fresh learner */
     double *mu;       /* dim: the estimate */
     double *contexts; /* n_rounds x n_arms x dim */
-    double
-        *rewards; /* n_rounds x n_arms; all zero for a fresh learner, so that it stays without a favourite */
+    double *rewards;  /* n_rounds x n_arms; all zero for a fresh learner, which then has no favourite */
 };
 
 #define GAMMA 1.0 /* of every contender */

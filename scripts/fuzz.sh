@@ -40,4 +40,4 @@ fuzz_one() {
 
 export seconds
 export -f fuzz_one
-printf '%s\n' "${names[@]}" | xargs -P 2 -I{} bash -c 'fuzz_one {}'
+printf '%s\n' "${names[@]}" | xargs -P 2 -I{} bash -c 'fuzz_one {}' || exit 1
