@@ -345,13 +345,13 @@ def test_an_arm_that_is_too_rare_to_come_twice_is_caught(p):
 
 def test_probabilities_that_cannot_be(tmp_path, command):
     """Of the arm played, less than 1e-30 is refused; of others it counts as none, and nothing overflows."""
-    def line(p, arm):
-        return json.dumps({"arm": arm, "pmf": [p, 1.0], "r": 0.5, "x": [[0.0], [1.0]]}) + "\n"
+    def line(p, arm, t=0):
+        return json.dumps({"arm": arm, "pmf": [p, 1.0], "r": 0.5 + 0.1 * (t % 7 - 3), "x": [[0.0], [1.0]]}) + "\n"
 
     (tmp_path / "played.jsonl").write_text(line(1e-31, 0))
     done = subprocess.run([command, "evaluate", "played.jsonl", "--policy", "logged"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2 and "played.jsonl, line 1: arm 0 was played, and is logged with probability 1e-31" in done.stderr
-    (tmp_path / "others.jsonl").write_text(line(5e-324, 1) * 300)
+    (tmp_path / "others.jsonl").write_text("".join(line(5e-324, 1, t) for t in range(300)))
     subprocess.run([command, "evaluate", "others.jsonl", "--policy", "logged", "uniform", "arm=0", "--out", "out"], cwd=tmp_path, check=True, capture_output=True)
     with open(tmp_path / "out" / "policies.csv") as file:
         found = {row["policy"]: row for row in csv.DictReader(file)}
