@@ -60,6 +60,22 @@ static void write_spec(char *spec, size_t size, const struct game *game, const s
     append(spec, size, "seed", (double)(set->seed + 11));
 }
 
+/* Coefficients and widths must be those of the oracle. */
+static void compare(struct play *p)
+{
+    double x[64];
+
+    assert_int_equal(gbose_rounds(p->g), p->round);
+    assert_vectors_close(gbose_coef(p->g), p->model.mu, p->dim, 1e-10);
+    if (p->game->linear && p->intercept)
+        assert_near(p->g->fit[0].mu[p->dim], p->model.mu[p->dim], 1e-10);
+    for (int probe = 0; probe < 3; probe++) {
+        for (size_t k = 0; k < p->dim; k++)
+            x[k] = random_normal(&p->rng);
+        assert_close(gbose_width(p->g, x), dense_width(&p->model, x, p->dim), 1e-11);
+    }
+}
+
 void play_begin(struct play *p, const struct game *game, const struct setup *set)
 {
     gbose_error err;
@@ -88,7 +104,7 @@ void play_begin(struct play *p, const struct game *game, const struct setup *set
     p->pmf = calloc(set->max_arms, sizeof(double));
     for (size_t k = 0; k < p->dim; k++)
         p->truth[k] = random_normal(&p->rng) / sqrt((double)p->dim);
-    play_compare(p); /* from zero observations on */
+    compare(p); /* from zero observations on */
 }
 
 void play_end(struct play *p)
@@ -124,6 +140,26 @@ void play_decide(struct play *p, size_t n)
     assert_near(total, 1, 1e-12);
 }
 
+/* B += x x', y += r x with x = (b_a, 1). */
+static void learn_linear(struct play *p)
+{
+    long double x[65];
+
+    for (size_t k = 0; k < p->dim; k++)
+        x[k] = play_context(p, p->d.arm)[k];
+    x[p->dim] = 1;
+    dense_add(&p->model, 1, p->reward, x);
+}
+
+/* The same with x = b_a - sum pmf_i b_i and r less the baseline. */
+static void learn_centred(struct play *p)
+{
+    long double x[64];
+
+    play_centred(p, p->d.arm, x);
+    dense_add(&p->model, 1, p->reward - p->baseline, x);
+}
+
 /* r = b_a'truth + v + noise; v moves with time and with the contexts, never with the arm. */
 void play_reward(struct play *p)
 {
@@ -150,35 +186,20 @@ void play_reward(struct play *p)
     if (p->game->learn)
         p->game->learn(p);
     else if (p->game->linear)
-        play_learn_linear(p);
+        learn_linear(p);
     else
-        play_learn_centred(p);
+        learn_centred(p);
     dense_solve(&p->model);
     p->round++;
 }
 
-void play_compare(struct play *p)
-{
-    double x[64];
-
-    assert_int_equal(gbose_rounds(p->g), p->round);
-    assert_vectors_close(gbose_coef(p->g), p->model.mu, p->dim, 1e-10);
-    if (p->game->linear && p->intercept)
-        assert_near(p->g->fit[0].mu[p->dim], p->model.mu[p->dim], 1e-10);
-    for (int probe = 0; probe < 3; probe++) {
-        for (size_t k = 0; k < p->dim; k++)
-            x[k] = random_normal(&p->rng);
-        assert_close(gbose_width(p->g, x), dense_width(&p->model, x, p->dim), 1e-11);
-    }
-}
-
-void play_rounds(struct play *p)
+static void all_rounds(struct play *p)
 {
     for (size_t t = 0; t < p->set.rounds; t++) {
         play_decide(p, 1 + random_below(&p->rng, p->set.max_arms));
         p->game->law(p);
         play_reward(p);
-        play_compare(p);
+        compare(p);
     }
 }
 
@@ -188,7 +209,7 @@ void play_setups(const struct game *game, const struct setup *sets, size_t n, co
         struct play p;
 
         play_begin(&p, game, &sets[i]);
-        play_rounds(&p);
+        all_rounds(&p);
         /* the check must have checked: few rounds may be left to rounding, and each kind of round came up */
         assert_that(p.borderline * 100 <= p.round, "%s: %zu of %zu", gbose_spec(p.g), p.borderline, p.round);
         assert_that(!strchr(kinds, 'a') || p.alone >= least, "%s: %zu", gbose_spec(p.g), p.alone);
@@ -259,24 +280,6 @@ void play_centred(const struct play *p, size_t arm, long double *x)
         for (size_t i = 0; i < p->n; i++)
             x[k] -= (long double)p->pmf[i] * play_context(p, i)[k];
     }
-}
-
-void play_learn_linear(struct play *p)
-{
-    long double x[65];
-
-    for (size_t k = 0; k < p->dim; k++)
-        x[k] = play_context(p, p->d.arm)[k];
-    x[p->dim] = 1;
-    dense_add(&p->model, 1, p->reward, x);
-}
-
-void play_learn_centred(struct play *p)
-{
-    long double x[64];
-
-    play_centred(p, p->d.arm, x);
-    dense_add(&p->model, 1, p->reward - p->baseline, x);
 }
 
 /* How often each arm from `first` on is best under `draws` samples of mu; ties to the lowest index. */

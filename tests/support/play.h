@@ -52,17 +52,18 @@ struct play {
 struct game {
     const char *name;
     int linear;
-    void (*law)(struct play *p);   /* check d.pmf */
-    void (*learn)(struct play *p); /* add the round to p->model; NULL: play_learn_linear or _centred */
+    void (*law)(struct play *p); /* check d.pmf */
+    /* Add the round to p->model. NULL: B += x x', y += r x, in a linear game with x = (b_a, 1), and otherwise with
+     * x = b_a - sum pmf_i b_i and r less the baseline. */
+    void (*learn)(struct play *p);
 };
 
-/* Play set->rounds rounds; after each, coefficients and widths must be those of the oracle. The caller ends
- * with play_end(). */
+/* A learner and its oracle, before the first round; and the end of both. */
 void play_begin(struct play *p, const struct game *game, const struct setup *set);
-void play_rounds(struct play *p);
 void play_end(struct play *p);
 
-/* All of it, for several setups; at least `least` rounds of each kind that p counts must have come up, kinds
+/* Play set->rounds rounds of each setup: after each round, coefficients and widths must be those of the
+ * oracle. At least `least` rounds of each kind that p counts must have come up, kinds
  * being a string of the letters a(lone) p(air) m(ore) r(emoved). */
 void play_setups(const struct game *game, const struct setup *sets, size_t n, const char *kinds,
                  size_t least);
@@ -70,7 +71,6 @@ void play_setups(const struct game *game, const struct setup *sets, size_t n, co
 /* One round in pieces: contexts and decision; reward and both sides' learning. */
 void play_decide(struct play *p, size_t n);
 void play_reward(struct play *p);
-void play_compare(struct play *p);
 
 const double *play_context(const struct play *p, size_t arm);
 
@@ -88,10 +88,6 @@ void play_best_arm_law(struct play *p, size_t first, const double *share);
 
 /* game.law for learners whose pmf is that law, of all arms. */
 void play_thompson_law(struct play *p);
-
-/* B += x x', y += r x with x = (b_a, 1), or with x = b_a - sum pmf_i b_i and r less the baseline. */
-void play_learn_linear(struct play *p);
-void play_learn_centred(struct play *p);
 
 /* x = b_a - sum_i pmf_i b_i */
 void play_centred(const struct play *p, size_t arm, long double *x);
