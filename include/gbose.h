@@ -1,6 +1,6 @@
 /* gbose: semiparametric contextual bandits.
  *
- * A bandit picks one of several arms from their feature vectors, sees the reward of that arm alone, and
+ * A bandit picks one of several arms by their feature vectors, sees only the reward of that arm, and
  * learns. The semiparametric model is
  *
  *     reward = b_a' mu + v + noise
@@ -24,10 +24,10 @@
  *     gbose_free(g);
  *
  * Errors. A function that can fail returns GBOSE_OK (0) or a negative code; gbose_strerror() says what a
- * code means. Outputs are written only on success, and an object that was passed to a failing call is
- * bit for bit what it was. Functions that return no code need a learner that is not NULL, gbose_free() and
- * gbose_coef_of() excepted. The library never prints, exits, or aborts, and reads no file or clock. Its only
- * global state is the choice of an instruction set, made once when it is loaded (gbose_isa()).
+ * code means. Outputs are written only on success, and a failing call leaves the objects passed to it
+ * unchanged, bit for bit. Functions that return no code need a learner that is not NULL, except
+ * gbose_free() and gbose_coef_of(). The library never prints, exits, or aborts, and reads no file or clock.
+ * Its only global state is the choice of an instruction set, made once when it is loaded (gbose_isa()).
  *
  * Threads. Different learners are independent. On one learner, calls that take a `const gbose *` may run
  * at the same time as each other; a call that takes a `gbose *` must run alone.
@@ -90,8 +90,8 @@ enum gbose_status {
 #undef GBOSE_STATUS_ENUM
 };
 
-/* The largest magnitude of a context's entry or a reward. Up to it, however numbers of different sizes are
- * mixed, nothing that the library computes from them becomes infinite or NaN, and what it saves can be
+/* The largest magnitude of a context's entry or a reward. Within it, however numbers of different sizes are
+ * mixed, nothing that the library computes from them becomes infinite or NaN, and every saved state can be
  * loaded (docs/reliability.md). */
 #define GBOSE_MAX_INPUT 1e30
 
@@ -110,8 +110,8 @@ typedef struct gbose gbose;
 
 /* Create a learner.
  *   out   set to the new learner on success; free it with gbose_free().
- *   spec  which learner, and its options: "NAME" or "NAME:OPTION=VALUE,OPTION=VALUE". What is not
- *         mentioned has its default; gbose_learner_at() lists all of it. Borrowed for the call.
+ *   spec  which learner, and its options: "NAME" or "NAME:OPTION=VALUE,OPTION=VALUE". Options not
+ *         mentioned have their defaults; gbose_learner_at() lists them all. Borrowed for the call.
  *   dim   the number of features of an arm, at least 1.
  *   err   may be NULL; else filled on failure (and on success set to GBOSE_OK and an empty text).
  * GBOSE_ESPEC if the spec is wrong, GBOSE_EINVAL if a pointer is NULL or dim is 0, GBOSE_ESIZE or
@@ -123,7 +123,7 @@ GBOSE_API void gbose_free(gbose *g);
 
 /* ---- a round --------------------------------------------------------------------------------------- */
 
-/* What is known of a round before an arm is drawn. Borrowed for the call that takes it. */
+/* What is known about a round before an arm is drawn. Borrowed for the call that takes it. */
 typedef struct {
     const double *contexts; /* n_arms rows of gbose_dim() doubles, row-major */
     size_t n_arms;          /* at least 1; it may differ from round to round */
@@ -131,16 +131,16 @@ typedef struct {
 } gbose_input;
 
 /* A choice. `pmf` and `ticket` point into the learner and stay valid until the next call on it that takes
- * a `gbose *`; those of gbose_decide_at() point into its scratch and stay valid until the next call on
- * that. Copy what must live longer. */
+ * a `gbose *`; those of gbose_decide_at() point into its scratch and stay valid until the next call that
+ * takes this scratch. Copy what must live longer. */
 typedef struct {
     size_t arm;         /* play this one */
     double probability; /* the probability it was drawn with; equals pmf[arm] */
     size_t n_arms;
     const double *pmf;  /* of every arm: n_arms doubles that add up to 1 */
     size_t draws;       /* 0: pmf was computed. Else it was estimated from this many samples, and the arm was
-                           drawn from the estimate: pmf is exactly the law of the draw, but an arm whose
-                           probability would be well below 1 / draws mostly has 0. The option `floor` helps */
+                           drawn from the estimate: pmf is exactly what the arm was drawn with, but an arm whose
+                           probability would be well below 1 / draws mostly gets 0. The option `floor` helps */
     const void *ticket; /* what gbose_learn() needs, plain bytes */
     size_t ticket_size;
 } gbose_decision;
@@ -149,7 +149,7 @@ typedef struct {
  *   out       filled on success.
  *   contexts  n_arms rows of gbose_dim(g) doubles, row-major; borrowed for the call. The number of arms
  *             may differ from round to round. Ties go to the lowest index.
- * The learner's estimates do not change; its count of decisions, and so its place in the random stream,
+ * The learner's estimates do not change; its number of decisions, and so its place in the random stream,
  * does. Allocates only when n_arms exceeds that of every earlier round. GBOSE_EINVAL if a pointer is NULL,
  * n_arms is 0, or the learner has features of the round, which gbose_decide_in() takes; GBOSE_ENUMERIC if
  * a context is not finite or too large, or (only when contexts and rewards of absurd sizes were mixed) a
@@ -157,26 +157,26 @@ typedef struct {
  * may have grown). */
 GBOSE_API int gbose_decide(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms);
 
-/* Choose an arm, knowing more about the round: what moves the rewards of all arms alike, and so has no
- * part in the choice, but makes the noise smaller when it is known (the hour, the weekday, a user's
- * average so far).
+/* Choose an arm, given features of the round: what moves the rewards of all arms alike (the hour, the
+ * weekday, a user's average so far). They have no part in the choice, but knowing them makes the noise
+ * smaller.
  *   round  gbose_round_features(g) doubles, in the same order every round; borrowed for the call. They
  *          must be known before the arm is drawn. Their units do not matter: they are scaled by how far
  *          they vary. It may be NULL when there are none, and this is then gbose_decide().
  * A learner has such features if its spec says so (gbose-auto's option `round`). gbose_decide() refuses a
  * learner that has them with GBOSE_EINVAL, and so does this function when round is NULL. GBOSE_ENUMERIC if
- * one of them is not finite or too large. All else is as for gbose_decide(). */
+ * one of them is not finite or too large. Everything else is as for gbose_decide(). */
 GBOSE_API int gbose_decide_in(gbose *g, gbose_decision *out, const double *contexts, size_t n_arms,
                               const double *round);
 
 /* Learn the reward of a decision.
- *   ticket  the bytes of a decision's ticket, from this learner or another one of the same spec (the seed
- *           aside) and dimension: perhaps copied, stored, and brought back hours later in another process.
+ *   ticket  the bytes of a decision's ticket, from this learner or another one of the same spec (except
+ *           for the seed) and dimension, perhaps stored and brought back hours later in another process.
  *           Any alignment; borrowed for the call.
  *   reward  of the arm that was played.
  * Tickets may come in any order: the estimates are the same up to rounding, except that `forget` counts
- * age in learned rewards, and that gbose-auto's sense of the present (not its estimate) follows that
- * order. A decision whose reward never comes may be left out. The library does not remember tickets:
+ * age in learned rewards, and that gbose-auto's baseline (not its estimate) follows that order. A
+ * decision whose reward never comes may be left out. The library does not remember tickets:
  * learning from one twice counts it twice. Never allocates. GBOSE_ETICKET if the bytes are not an intact
  * ticket, GBOSE_EVERSION if they are one of another format, GBOSE_EFOREIGN if they belong to another spec,
  * dimension or schema, GBOSE_ENUMERIC if the reward is not finite or too large, GBOSE_EINVAL if a pointer
@@ -185,8 +185,8 @@ GBOSE_API int gbose_learn(gbose *g, const void *ticket, size_t ticket_size, doub
 
 /* ---- decisions of a learner that does not change --------------------------------------------------- */
 
-/* Memory for decisions to be made in; results point into it, and it remembers nothing else. One for each
- * thread. It may be used with any learner. */
+/* Working memory for decisions. Results point into it; it keeps nothing else. Each thread needs its own, which
+ * may be used with any learner. */
 typedef struct gbose_scratch gbose_scratch;
 
 /* GBOSE_EINVAL if out is NULL, GBOSE_ENOMEM. Free it with gbose_scratch_free(). */
@@ -195,14 +195,14 @@ GBOSE_API int gbose_scratch_new(gbose_scratch **out);
 /* NULL is allowed. */
 GBOSE_API void gbose_scratch_free(gbose_scratch *scratch);
 
-/* Choose an arm without changing the learner: any number of threads may do so at a time, each with its own
- * scratch.
+/* Choose an arm without changing the learner: any number of threads may do so at the same time, each with
+ * its own scratch.
  *   stream, number  name the random numbers: the decision is, byte for byte, the one that
  *                   gbose_decide_in() makes on a copy of g after gbose_stream(copy, stream) and `number`
- *                   decisions. Take streams that no learner draws from, for the reason that
- *                   gbose_stream() gives, and a number only once.
+ *                   decisions. Use streams that no learner draws from, for the reason given at
+ *                   gbose_stream(), and each number only once.
  * GBOSE_EINVAL also if number is 2^56 or more; otherwise as for gbose_decide_in(). Allocates only when the
- * scratch has not met so many arms of such a learner before. */
+ * scratch has not been used for so many arms of such a learner before. */
 GBOSE_API int gbose_decide_at(const gbose *g, gbose_scratch *scratch, gbose_decision *out,
                               const gbose_input *in, uint32_t stream, uint64_t number);
 
@@ -221,18 +221,18 @@ typedef struct {
  * this machine. */
 GBOSE_API size_t gbose_ticket_room(const gbose *g, size_t n_arms);
 
-/* Choose an arm in each of many independent rounds, without learning in between: a million users
- * overnight.
+/* Choose an arm in each of many independent rounds, without learning in between: for a million users
+ * overnight, say.
  *   scratch   for this call alone; its memory grows to fit the learner and n_arms. May be used with any
  *             learner.
  *   out       its arrays are filled on success.
  *   stream, first   name the random numbers: round t is decision number first + t of that stream.
  *   contexts  n_rounds times n_arms rows of gbose_dim(g) doubles; borrowed for the call.
  *   round     n_rounds rows of gbose_round_features(g) doubles; may be NULL when there are none.
- * Round t comes out, byte for byte, as gbose_decide_at() has it with the number first + t. So the rounds
- * may be split among threads, each with a scratch of its own, in any way: the result is the same. Take
- * streams that no learner draws from, for the reason that gbose_stream() gives. g itself, its own stream
- * included, does not change. GBOSE_EINVAL if a pointer is NULL that must not be, n_arms is 0, or first +
+ * Round t comes out, byte for byte, as from gbose_decide_at() with the number first + t. So the rounds may
+ * be split among threads in any way, each with its own scratch: the result is the same. Use streams that no
+ * learner draws from, for the reason given at gbose_stream(). g itself, including its own stream, does not
+ * change. GBOSE_EINVAL if a pointer is NULL that must not be, n_arms is 0, or first +
  * n_rounds exceeds 2^56; GBOSE_ENUMERIC as for gbose_decide(), if any of the contexts is wrong;
  * GBOSE_ESIZE, GBOSE_ENOMEM. After an error nothing is written, with one exception: where a score is
  * beyond 1e250, the rounds before that one are. */
@@ -274,9 +274,9 @@ GBOSE_API int gbose_ticket_read(gbose_ticket_info *out, const void *ticket, size
 
 /* ---- what is wrong, in words ------------------------------------------------------------------------ */
 
-/* For a program that has to tell a person what to mend: these return the code that a decision on this
+/* For a program that has to tell a person what to correct: these return the code that a decision on this
  * input, or learning this reward, would return, and say in `err` (may be NULL) which arm, which feature or
- * which number is wrong; arms and features count from 0. Nothing is decided, learned or changed.
+ * which number is wrong; arms and features are counted from 0. Nothing is decided, learned or changed.
  * gbose_check_input() allocates for the call. */
 GBOSE_API int gbose_check_input(const gbose *g, const gbose_input *in, gbose_error *err);
 GBOSE_API int gbose_check_reward(const gbose *g, const void *ticket, size_t size, double reward,
@@ -285,31 +285,32 @@ GBOSE_API int gbose_check_reward(const gbose *g, const void *ticket, size_t size
 /* ---- what a learner knows -------------------------------------------------------------------------- */
 
 /* The estimate of mu: gbose_dim(g) doubles, valid until the next gbose_learn(), gbose_merge() or
- * gbose_free(). It is that of a ridge regression, shrunk towards zero where there is little evidence: for the
- * learners that learn from a random choice between arms, along features for which few rounds had one. */
+ * gbose_free(). It comes from a ridge regression, so it is shrunk towards zero where there is little evidence.
+ * For learners that learn from a random choice between arms, that is so for features in which the arms of few
+ * such choices differed. */
 GBOSE_API const double *gbose_coef(const gbose *g);
 
 /* An estimate of mu by its name, like gbose_coef(); NULL if g or name is NULL, or the learner has none of
  * that name. gbose-auto has
- *   "orthogonal"  that of gbose_coef(): from rounds with a random choice, free of bias but for its shrinkage
- *   "full"        from all rounds: less shrunk, and biased if the shift follows the contexts in a way that the
- *                 baseline does not see. Not there with safe=1 or width=certified.
- * gbose_diagnose() says which of them chooses. */
+ *   "orthogonal"  that of gbose_coef(): from rounds with a random choice; unbiased apart from its shrinkage
+ *   "full"        from all rounds: less shrunk, but biased if the shift follows the contexts in a way that the
+ *                 baseline does not see. It does not exist with safe=1 or width=certified.
+ * gbose_diagnose() says which of them is used to choose. */
 GBOSE_API const double *gbose_coef_of(const gbose *g, const char *name);
 
-/* sqrt(x' B^-1 x), the uncertainty along x (gbose_dim(g) doubles) in units of the noise. NaN if x holds a
- * NaN. For the linear learners B is that of the regression with its intercept, and x has 0 there: it is the
+/* sqrt(x' B^-1 x), the uncertainty along x (gbose_dim(g) doubles) in units of the noise. NaN if x contains a
+ * NaN. For the linear learners B is that of the regression with its intercept, and x is 0 there: this is the
  * uncertainty of x'mu without the intercept. gbose-auto finds the units of features itself; a feature that
- * was zero in all rounds counts in yours. With gbose-auto:width=certified the width is another thing, a
+ * was zero in all rounds keeps yours. With gbose-auto:width=certified the width is something else, a
  * bound in units of the reward: with probability 1 - delta, |x'(gbose_coef(g) - mu)| <= gbose_width(g, x)
  * for all x and at all times, under the assumptions on the learner's page. It then allocates for the call,
- * and is infinite, which is a bound as well, when there is no memory. */
+ * and is infinite, which is still a bound, when there is no memory. */
 GBOSE_API double gbose_width(const gbose *g, const double *x);
 
-/* The number of rewards learned, those of merged learners included. */
+/* The number of rewards learned, including those of merged learners. */
 GBOSE_API uint64_t gbose_rounds(const gbose *g);
 
-/* The number of decisions drawn by this learner from its present stream. */
+/* The number of decisions that this learner has drawn from its current stream. */
 GBOSE_API uint64_t gbose_decisions(const gbose *g);
 
 /* The number of features of an arm. */
@@ -318,29 +319,28 @@ GBOSE_API size_t gbose_dim(const gbose *g);
 /* The number of features of the round that gbose_decide_in() takes; 0 for most learners. */
 GBOSE_API size_t gbose_round_features(const gbose *g);
 
-/* The hash of the schema that the learner's contexts are encoded by; 0 if there is none. */
+/* The hash of the schema that encodes the learner's contexts; 0 if there is none. */
 GBOSE_API uint64_t gbose_schema_of(const gbose *g);
 
 /* The spec in canonical form: the name, then every option that differs from its default in the order of
  * the table. gbose_new() accepts it and makes an equal learner. Valid until gbose_free(). */
 GBOSE_API const char *gbose_spec(const gbose *g);
 
-/* What gbose-auto has found out about the place it works in. mu is the estimate that chooses, as it was in
- * each round; "plain" is the linear regression with an intercept that lin-ts and lin-ucb rest on, on the
- * same rounds. */
+/* What gbose-auto has found out about its world. mu is the estimate used to choose, as it was in each round;
+ * "plain" is a linear regression with an intercept, as in lin-ts and lin-ucb, on the same rounds. */
 typedef struct {
-    uint64_t rounds;     /* rewards learned that all this rests on */
-    double baseline;     /* the recent shift: mean of r - b_a'mu, a round k rounds ago counting 0.98^k */
-    double drift;        /* by how much it moves in a round: the slope of a line through the last 200 or so */
-    double residual;     /* root mean square of r - vhat - b_a'mu, what the baseline leaves (0.999^k) */
-    double removed;      /* share of the variance of r - b_a'mu that it removes, 0 to 1 (0.999^k) */
-    const char *tracker; /* what the baseline follows now, in words; static memory */
-    double tracker_forget; /* and how fast it forgets: a round k rounds ago counts tracker_forget^k */
+    uint64_t rounds;       /* the number of learned rewards behind all this */
+    double baseline;       /* the recent shift: mean of r - b_a'mu, a round k rounds ago counting 0.98^k */
+    double drift;          /* how much it moves per round: the slope of a line through the last 200 or so */
+    double residual;       /* root mean square of r - vhat - b_a'mu, what the baseline leaves (0.999^k) */
+    double removed;        /* share of the variance of r - b_a'mu that it removes, 0 to 1 (0.999^k) */
+    const char *tracker;   /* what the baseline follows now, in words; static memory */
+    double tracker_forget; /* how fast it forgets: a round k rounds ago counts tracker_forget^k */
     double lone;           /* share of the rounds in which a single arm survived, and so was certain */
-    int full;              /* which estimate chooses now: 1 that of all rounds, 0 the orthogonal one */
+    int full;              /* the estimate used to choose now: 1 that of all rounds, 0 the orthogonal one */
     double hausman;        /* size of the plain estimate's error in the effects that coins have shown */
     double df;         /* its mean if a plain linear learner is right, at most dim: it is then a chi-square */
-    double p_value;    /* anytime-valid: may be looked at as often as one likes */
+    double p_value;    /* anytime-valid: you may look at it as often as you like */
     int misled;        /* 1: p_value is at most 0.05: a plain linear learner is misled here */
     double bias;       /* by how much: root mean square over the arms played of the error of its estimate */
     double bias_noise; /* what noise alone would make of `bias` */
@@ -354,18 +354,18 @@ typedef struct {
     const char *advice; /* in words, if something keeps it from learning; "" otherwise; static memory */
 } gbose_diagnosis;
 
-/* Describe what the learner has found. Takes time of order dim cubed; allocates. g may be asked at any
+/* Describe what the learner has found. Takes time of order dim cubed; allocates. It can be called at any
  * time: as long as there is nothing to compare, hausman and bias are 0 and p_value is 1.
  * docs/learners/gbose-auto.md has the formulas. GBOSE_ELEARNER if the learner is not gbose-auto,
  * GBOSE_EINVAL if a pointer is NULL, GBOSE_ENOMEM. */
 GBOSE_API int gbose_diagnose(const gbose *g, gbose_diagnosis *out);
 
-/* What the features x add to the reward: an estimate of x'mu without the ridge's shrinkage, free of bias
- * whatever v does, and an interval for it.
+/* What the features x add to the reward: an estimate of x'mu without the shrinkage of ridge regression,
+ * unbiased whatever v does, and an interval for it.
  *   x      gbose_dim(g) doubles: a unit vector for one feature, the difference of two contexts for a contrast.
- *   level  of confidence, between 0 and 1, such as 0.95. The interval holds at all times together, however often
- *          one looks; it is infinite until there were max(200, 20 dim) rounds with a choice left to chance.
- * For intervals from a whole log, also for one look, see gbose_effects_at() in gbose_log.h. Takes time of
+ *   level  of confidence, between 0 and 1, such as 0.95. The interval is valid at all times at once, however
+ *          often you look; it is infinite until there were max(200, 20 dim) rounds with a random choice.
+ * For intervals from a whole log, also for a single look, see gbose_effects_at() in gbose_log.h. Takes time of
  * order dim cubed; allocates. GBOSE_ELEARNER if the learner is not gbose-auto, GBOSE_EUNSEEN if chance has
  * never chosen between arms that differ along x; GBOSE_EINVAL, GBOSE_ENUMERIC, GBOSE_ENOMEM. */
 GBOSE_API int gbose_effect(const gbose *g, const double *x, double level, double *estimate, double *lower,
@@ -379,26 +379,26 @@ GBOSE_API int gbose_effect(const gbose *g, const double *x, double level, double
  * GBOSE_EINVAL if g or size is NULL, or buf is NULL and capacity is not 0. Never allocates. */
 GBOSE_API int gbose_save(const gbose *g, void *buf, size_t capacity, size_t *size);
 
-/* Make a learner from saved bytes. It continues bit for bit where the saved one was, its random stream
- * included. Bytes are checked before they are believed: any change to them is an error.
+/* Make a learner from saved bytes. It continues bit for bit where the saved one was, including its random
+ * stream. The bytes are checked before they are used: any change to them is an error.
  *   err  may be NULL.
  * GBOSE_ESTATE, GBOSE_EVERSION, GBOSE_ENOMEM, GBOSE_EINVAL; GBOSE_ESPEC if this version does not know the
  * learner or one of its options. */
 GBOSE_API int gbose_load(gbose **out, const void *buf, size_t size, gbose_error *err);
 
-/* Draw from another random stream of the same seed from now on, beginning at decision 0. Replicas that
- * work side by side from one saved state should each take a stream of their own: on the same one they
- * would make the same draws. For the same reason take a number that was not used before from the same
- * state: a new one for every generation of replicas. A new learner draws from stream 0. GBOSE_EINVAL if g
+/* From now on draw from another random stream of the same seed, beginning at decision 0. Replicas that start
+ * from one saved state and work in parallel should each use their own stream: on the same one they would
+ * make the same draws. For the same reason use a number that was not used before from the same state: a new
+ * one whenever replicas start again. A new learner draws from stream 0. GBOSE_EINVAL if g
  * is NULL. */
 GBOSE_API int gbose_stream(gbose *g, uint32_t stream);
 
 /* Add what `from` has learned to `into`: afterwards `into` knows what one learner that saw both streams
- * of rewards would know, up to rounding. `from` is unchanged. The specs must be equal but for the seed.
+ * of rewards would know, up to rounding. `from` is unchanged. The specs must be equal except for the seed.
  *
- * Common history counts once. Each learner remembers the saved states that it came through (the last 16)
- * and, for each, a mark of what it learned next. What is added is what `from` has learned since the last
- * state that both came through: since nothing, when both began new. So this is right:
+ * Common history counts once. Each learner remembers the last 16 saved states that it was loaded from and,
+ * for each, a mark of what it learned next. What is added is what `from` has learned since the last state
+ * that both were loaded from, or everything if both began new. So this is right:
  *
  *     every worker:  g = load(S); gbose_stream(g, a number of its own); decide and learn; send save(g)
  *     the centre:    g = load(S); for each worker: gbose_merge(g, load(sent)); S = save(g)
@@ -410,16 +410,17 @@ GBOSE_API int gbose_stream(gbose *g, uint32_t stream);
  *     GBOSE_EHISTORY   the last state common to both is one that neither was loaded from most recently, so
  *                      that its evidence is not at hand: load it, and merge both into that.
  *     GBOSE_EMISMATCH  another spec or dimension.   GBOSE_EINVAL  NULL, or into == from.
- * With `forget`, each learner's evidence keeps the age it had. Of gbose-auto the estimates are merged; its
- * sense of the present stays that of `into`. Takes time of order dim cubed; allocates. GBOSE_ENOMEM;
+ * With `forget`, each learner's evidence keeps its age. For gbose-auto the estimates are merged; the
+ * baseline stays that of `into`. Takes time of order dim cubed; allocates. GBOSE_ENOMEM;
  * GBOSE_ENUMERIC if the sum cannot be represented. */
 GBOSE_API int gbose_merge(gbose *into, const gbose *from);
 
 /* Make a learner that has more features: the same spec, everything that g knows, and the new features
- * appended to the old ones. It is the learner that had them from the start and saw zeros, its past and its
- * place in the random stream included: with forget=1 and numbers for gamma and lambda, decisions on
- * contexts that are zero there are those of g. (gbose-auto's width and the values 'theory' and 'lemma1'
- * depend on the number of features, and follow it. What was subtracted from past rewards stays as it was.)
+ * appended to the old ones. It is as if it had had them from the start and seen only zeros there; it also
+ * takes over the past of g and its place in the random stream. With forget=1 and numbers for gamma and
+ * lambda, decisions on contexts that are zero in the new features are those of g. (gbose-auto's width and
+ * the values 'theory' and 'lemma1' depend on the number of features, and change with it. What was subtracted
+ * from past rewards stays as it was.)
  *   out  set on success; free it with gbose_free(). g is unchanged.
  *   dim  at least gbose_dim(g).
  *   err  may be NULL.
@@ -457,7 +458,7 @@ typedef struct {
 GBOSE_API const gbose_info *gbose_learner_at(size_t i);
 
 /* What an option accepts, in words: "a positive number, 'theory' or 'lemma1'". Writes at most capacity
- * bytes with the final zero, and returns the length of the whole text as snprintf() does. */
+ * bytes including the final zero, and returns the length of the whole text as snprintf() does. */
 GBOSE_API int gbose_option_accepts(char *buf, size_t capacity, const gbose_option *option);
 
 /* The instruction set that the library works with: "baseline", "avx2" or "avx512". It takes the widest

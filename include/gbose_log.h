@@ -1,7 +1,7 @@
-/* gbose logs: what a log of decisions says about policies that did not make them, and about the arms.
+/* gbose logs: what a log of decisions says about other policies, and about the arms.
  *
- * A log is a sequence of rounds: the arms there were, the probability that each had of being played, the one
- * that was played, and its reward. Three questions can be asked of it, each in one pass and constant memory:
+ * A log is a sequence of rounds: the arms that could be played, the probability of each, the one that was
+ * played, and its reward. Three questions can be asked of it, each in one pass and constant memory:
  *
  *     gbose_evaluation     Would another policy have done better, and by how much?
  *     gbose_effects        What does a feature of an arm do to the reward, and how sure is that?
@@ -18,13 +18,12 @@
  *     gbose_evaluation_difference(e, 1, &d);                     d.phi.estimate in [d.phi.lower, d.phi.upper]
  *     gbose_evaluation_free(e);
  *
- * The level of the rewards may move in any way, and the log may have been made by a policy that learned:
- * nothing here supposes otherwise. What must be true is that each arm was really drawn with the probability
- * that is logged. There are checks for that (gbose_audit), and for policies that the log cannot judge
- * (gbose_policy_value).
+ * The level of the rewards may move in any way, and the log may have been made by a policy that learned.
+ * What must be true is that each arm was really drawn with the logged probability. There are checks for that
+ * (gbose_audit), and for policies that the log cannot judge (gbose_policy_value).
  *
- * The rules of gbose.h hold: errors are codes, outputs are written only on success, an object passed to a
- * failing call is what it was, nothing is printed, and no file or clock is read. Different objects are
+ * The rules of gbose.h hold: errors are codes, outputs are written only on success, a failing call leaves its
+ * objects unchanged, nothing is printed, and no file or clock is read. Different objects are
  * independent; calls on one object must not run at the same time, except those that take it as const. */
 #ifndef GBOSE_LOG_H
 #define GBOSE_LOG_H
@@ -65,7 +64,7 @@ typedef struct {
 
 typedef struct gbose_evaluation gbose_evaluation;
 
-/* What the log says of one policy. w = pi(a) / p(a) of the arm that was played, r its reward, q(a) the reward
+/* What the log says about one policy. w = pi(a) / p(a) of the arm that was played, r its reward, q(a) the reward
  * that a regression on earlier rounds expects of arm a, q(pi) the mean of q by the policy. */
 typedef struct {
     uint64_t rounds;
@@ -88,7 +87,7 @@ typedef struct {
     gbose_interval peek;
 } gbose_policy_value;
 
-/* What it says of the difference of two. The limits are infinite until enough rounds tell them apart. */
+/* What it says about the difference of two policies. The limits are infinite until there is enough data. */
 typedef struct {
     /* The narrow one: at all times, once many rounds share the variance. Its average leaves out the first
      * 10 (1 + dim) rounds, in which the regression finds its way. Mass on arms that could not have been
@@ -143,7 +142,7 @@ GBOSE_API int gbose_evaluation_add(gbose_evaluation *e, const gbose_logged *row,
 /* GBOSE_EINVAL if there is no such policy or no round yet. */
 GBOSE_API int gbose_evaluation_policy(const gbose_evaluation *e, size_t i, gbose_policy_value *out);
 
-/* Policy i less policy 0. GBOSE_EINVAL if there is no such policy, i is 0, or no round yet. */
+/* Policy i minus policy 0. GBOSE_EINVAL if there is no such policy, i is 0, or no round yet. */
 GBOSE_API int gbose_evaluation_difference(const gbose_evaluation *e, size_t i, gbose_difference *out);
 
 /* GBOSE_EINVAL if there is no round yet. */

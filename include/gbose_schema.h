@@ -1,7 +1,7 @@
 /* gbose_schema: from what people have (users, actions, a time of day) to the contexts that a learner
  * takes.
  *
- * A schema is a text that says which features may come, and what is made of them:
+ * A schema is a text that says which features there are, and what is made of them:
  *
  *     action.price    number    scale=10
  *     action.topic    category  sports, politics, travel
@@ -157,8 +157,8 @@ typedef struct {
  *   actions  n_arms lists: the features of each arm, by names that begin with "action.". n_arms may be 0 (and rows
  *            and actions NULL): only `round` is then filled.
  *   err      may be NULL.
- * A feature that the schema does not use is skipped: people have more than they use. All is borrowed for
- * the call. Never allocates. GBOSE_EVALUE if a value does not fit its feature, is given twice, or stands
+ * A feature that the schema does not use is skipped: data often has more than is used. Everything is
+ * borrowed for the call. Never allocates. GBOSE_EVALUE if a value does not fit its feature, is given twice, or stands
  * in the wrong list; GBOSE_ENUMERIC if a number, or a product, is infinite or larger than GBOSE_MAX_INPUT;
  * GBOSE_EINVAL if a pointer is NULL or a slot does not exist. After an error rows and round hold nothing
  * of use. */
@@ -166,8 +166,7 @@ GBOSE_API int gbose_encode(const gbose_schema *schema, double *rows, double *rou
                            const gbose_features *shared, const gbose_features *actions, size_t n_arms,
                            gbose_error *err);
 
-/* ---- learners for a schema
- * ------------------------------------------------------------------------------ */
+/* ---- learners for a schema -------------------------------------------------------------------------- */
 
 /* gbose_new() for the contexts of a schema: dim is that of the schema, and so is the option `round`, if
  * the learner has it (a learner that has not leaves the features of the round alone). The learner's states

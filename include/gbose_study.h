@@ -17,11 +17,11 @@
  *         printf("%zu %zu %g\n", run.world, run.learner, run.done ? run.regret : NAN);
  *     gbose_study_free(s);
  *
- * The functions are in the library gbose_study, which holds all of gbose too: link with it instead. It
- * starts the threads that gbose_study_play() is told to, and otherwise keeps the rules of gbose.h: errors
- * are codes, outputs are written only on success, an object passed to a failing call is what it was,
- * nothing is printed, no clock (but to wait) or environment variable is read, and no file unless
- * gbose_study_keep() names a directory. Different objects are independent; calls on one object must not
+ * The functions are in the library gbose_study, which also contains all of gbose: link with it instead. It
+ * starts the threads that gbose_study_play() is told to, and otherwise follows the rules of gbose.h: errors
+ * are codes, outputs are written only on success, a failing call leaves its objects unchanged, nothing is
+ * printed, no environment variable is read, the clock is used only for waiting, and no files are touched
+ * unless gbose_study_keep() names a directory. Different objects are independent; calls on one object must not
  * run at the same time, except those that take it as const. */
 #ifndef GBOSE_STUDY_H
 #define GBOSE_STUDY_H
@@ -72,7 +72,7 @@ GBOSE_API int gbose_study_add_world(gbose_study *s, const char *spec, gbose_erro
 /* Add a learner by its spec.
  *   label             what results call it; NULL: the spec.
  *   option, values    an option to be swept over n_values texts; NULL: none. With more than one value, the one
- *                     of least median regret in a world is played again in as many fresh repetitions. */
+ *                     with the lowest median regret in a world is played again in as many fresh repetitions. */
 GBOSE_API int gbose_study_add_learner(gbose_study *s, const char *spec, const char *label, const char *option,
                                       const char *const *values, size_t n_values, gbose_error *err);
 
@@ -80,18 +80,18 @@ GBOSE_API int gbose_study_add_learner(gbose_study *s, const char *spec, const ch
 GBOSE_API int gbose_study_join_world(gbose_study *s, const gbose_study_world *world, gbose_error *err);
 GBOSE_API int gbose_study_join_learner(gbose_study *s, const gbose_study_learner *learner, gbose_error *err);
 
-/* What can go wrong with the files of a study, beside the codes of gbose.h. */
+/* What can go wrong with the files of a study, in addition to the codes of gbose.h. */
 enum gbose_study_status {
     GBOSE_STUDY_EWRITE = -101, /* a file or directory cannot be written, or somebody else is writing there */
     GBOSE_STUDY_EREAD = -102   /* a file cannot be read */
 };
 
-/* Keep a study in a directory, so that it can go on after it was stopped or after its process died. Call
- * it when everything has been added, before gbose_study_play(): nothing can be added afterwards.
- *   dir  made if it is missing. Runs that the same study has left there are taken over and not played again; every run
- *        that ends is written there at once. Until gbose_study_free() nobody else can keep a study there.
- * Learners and worlds of your own are known by their names alone: give one another name, or the study
- * another directory, when you have changed its code. The command `gbose simulate` with the same worlds,
+/* Keep a study in a directory, so that it can continue after it was stopped or its process died. Call this
+ * when everything has been added, before gbose_study_play(): nothing can be added afterwards.
+ *   dir  created if it is missing. Runs that the same study has left there are used and not played again;
+ *        every run is written there when it ends. Until gbose_study_free() nobody else can use the directory.
+ * Your own learners and worlds are identified by their names alone: when you have changed the code of one,
+ * give it another name or use another directory. The command `gbose simulate` with the same worlds,
  * learners and numbers takes the directory over, and writes tables, figures and a report from it.
  * GBOSE_EINVAL if there is no world or no learner, if the study is kept already, or if the directory holds
  * another study or one that another version has played; GBOSE_STUDY_EREAD, GBOSE_STUDY_EWRITE,
@@ -99,13 +99,13 @@ enum gbose_study_status {
 GBOSE_API int gbose_study_keep(gbose_study *s, const char *dir, gbose_error *err);
 
 /* Play what is missing, and return when it is done.
- *   threads   runs side by side, at least 1. Runs with callbacks go one at a time, beside the others.
+ *   threads   the number of runs to play at once, at least 1. Runs with callbacks go one at a time.
  *   progress  may be NULL. Called on the calling thread, about ten times a second and when runs have ended, with
- *             the number of runs done and of all. Anything but 0 stops the study: it returns GBOSE_OK soon, the
- *             runs done are kept, and another call goes on with the rest.
+ *             the number of finished runs and of all runs. If it returns anything but 0, the study stops: this
+ *             function returns GBOSE_OK soon, finished runs are kept, and another call plays the rest.
  *   user      handed to progress.
  * GBOSE_EINVAL if there is no world or no learner; GBOSE_ENOMEM; GBOSE_STUDY_EWRITE if a run cannot be
- * kept; what a learner or a callback said. */
+ * saved; or the code that a learner or a callback returned. */
 GBOSE_API int gbose_study_play(gbose_study *s, size_t threads,
                                int (*progress)(void *user, size_t done, size_t all), void *user,
                                gbose_error *err);
@@ -129,15 +129,15 @@ typedef struct {
  * study has not been played. What it points to is valid until gbose_study_play() or gbose_study_free(). */
 GBOSE_API int gbose_study_run_at(const gbose_study *s, size_t i, gbose_study_run *out);
 
-/* The number of runs that are done, and of those that a whole study has done. */
+/* The number of finished runs, and the number that a complete study has. */
 GBOSE_API size_t gbose_study_done(const gbose_study *s);
 GBOSE_API size_t gbose_study_needed(const gbose_study *s);
 
-/* The rounds at which curves have their points, rising; the last is that of the study's rounds. */
+/* The rounds at which curves have their points, in increasing order; the last is the study's last round. */
 GBOSE_API const uint64_t *gbose_study_points(const gbose_study *s, size_t *n);
 
-/* The value of least median regret of a learner in a world, over the first repetitions; ties go to the first.
- * GBOSE_EINVAL if there is no such pair or none of its runs is done; GBOSE_ENOMEM. */
+/* The value with the lowest median regret of a learner in a world, over the first repetitions; ties go to the
+ * first. GBOSE_EINVAL if there is no such pair or none of its runs is done; GBOSE_ENOMEM. */
 GBOSE_API int gbose_study_best(const gbose_study *s, size_t world, size_t learner, size_t *value);
 
 /* What was added: canonical spec or name of world i, label of learner i, the text of one of its values.

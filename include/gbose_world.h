@@ -40,8 +40,8 @@ typedef struct {
 } gbose_world_round;
 
 /* Make a world.
- *   spec        "NAME" or "NAME:OPTION=VALUE,..."; gbose_world_at() lists what there is. Borrowed.
- *   seed, repetition  key its random streams: the same two give the same rounds.
+ *   spec        "NAME" or "NAME:OPTION=VALUE,..."; gbose_world_at() lists all worlds. Borrowed.
+ *   seed, repetition  determine its random streams: the same two give the same rounds.
  *   err         may be NULL.
  * GBOSE_ESPEC, GBOSE_ENOMEM, GBOSE_EINVAL if a pointer is NULL. */
 GBOSE_API int gbose_world_new(gbose_world **out, const char *spec, uint64_t seed, uint32_t repetition,
@@ -50,14 +50,14 @@ GBOSE_API int gbose_world_new(gbose_world **out, const char *spec, uint64_t seed
 /* NULL is allowed. */
 GBOSE_API void gbose_world_free(gbose_world *w);
 
-/* Go on to the next round; the first call makes the first one. What `out` points to belongs to the world
+/* Move on to the next round; the first call makes the first one. What `out` points to belongs to the world
  * and is valid until the next call. GBOSE_EINVAL if a pointer is NULL. Never allocates. */
 GBOSE_API int gbose_world_next(gbose_world *w, gbose_world_round *out);
 
-/* Play an arm of the present round.
+/* Play an arm of the current round.
  *   reward  of the arm.
- *   regret  what the best arm of the round is worth more, on average; may be NULL.
- * A world whose confounder follows past rewards takes note of it. GBOSE_EINVAL if w or reward is NULL, if
+ *   regret  how much more the best arm of the round would bring on average; may be NULL.
+ * A world whose confounder depends on past rewards remembers this one. GBOSE_EINVAL if w or reward is NULL, if
  * there is no round yet, or no such arm. */
 GBOSE_API int gbose_world_play(gbose_world *w, size_t arm, double *reward, double *regret);
 
