@@ -148,17 +148,18 @@ def test_servers_follow_each_other(fleet, database):
     a, b, c = (server.client() for server in servers)
     a.put("/v1/bandits/b", {"dim": 2, "wait": "10m"})
     everywhere(servers, "/v1/bandits/b", lambda shown: True)
-    # A reward may come to another server than the one that decided.
-    took = []
-    for turn in range(4):
-        for i in range(10 * turn, 10 * turn + 10):
+    # A reward may come to another server than the one that decided. A new model should reach all servers within two seconds: at the first
+    # time it is shown at once, and of those that follow one is enough, since the machine may be busy with something else.
+    took, n = [], 0
+    while n < 40 or (min(took[1:]) >= 2 and n < 200):
+        for i in range(n, n + 10):
             got = (a, b, c)[i % 3].post("/v1/bandits/b/decide", {"contexts": [[1, i % 2], [0, 1]]})
             assert (a, b, c)[(i + 1) % 3].post("/v1/bandits/b/rewards", {"event": got["event"], "reward": i / 7, "final": True})["closed"]
-        began = time.monotonic()
-        everywhere(servers, "/v1/bandits/b", lambda shown: shown["learned"] == 10 * turn + 10)
+        n, began = n + 10, time.monotonic()
+        everywhere(servers, "/v1/bandits/b", lambda shown: shown["learned"] == n)
         took.append(time.monotonic() - began)
-    print(f"a new model reached all servers in {min(took):.1f} to {max(took):.1f} s")
-    for event in b.get("/v1/bandits/b/events?last=40")["events"]:
+    assert min(took[1:]) < 2, f"a new model reached all servers in {took} s"
+    for event in b.get(f"/v1/bandits/b/events?last={n}")["events"]:
         again = c.get(f"/v1/bandits/b/events/{event['id']}?recompute=1")["recomputed"]
         assert again["possible"] and again["same"]
     # Settings, generations and keys are followed too.
@@ -171,7 +172,7 @@ def test_servers_follow_each_other(fleet, database):
     # A unit is erased at one server, and from the models of all.
     event = b.post("/v1/bandits/b/decide", {"contexts": [[1, 0], [0, 1]], "unit": "somebody"})["event"]
     c.post("/v1/bandits/b/rewards", {"event": event, "reward": 1, "final": True})
-    everywhere(servers, "/v1/bandits/b", lambda shown: shown["learned"] == 41)
+    everywhere(servers, "/v1/bandits/b", lambda shown: shown["learned"] == n + 1)
     erased = c.delete("/v1/bandits/b/units/somebody")
     assert erased["erased"] == 1
     everywhere(servers, "/v1/bandits/b", lambda shown: shown["model"] == erased["generation"])
@@ -187,7 +188,7 @@ def test_servers_follow_each_other(fleet, database):
     # Each server's generation and lag, as it reports them once a second.
     of = f'bandit="b",generation="{erased["generation"]}"}}'
     for stream in (1, 2, 3):
-        for line in (f'gbose_server_learned{{stream="{stream}",{of} 41\n', f'gbose_server_behind{{stream="{stream}",{of} 0\n'):
+        for line in (f'gbose_server_learned{{stream="{stream}",{of} {n + 1}\n', f'gbose_server_behind{{stream="{stream}",{of} 0\n'):
             until(lambda: a.raw("GET", "/metrics")[1].decode(), lambda text: line in text)
     a.delete("/v1/bandits/b")
     for server in servers:
@@ -254,7 +255,7 @@ def test_the_trainer_moves(fleet):
         return [port for port, server in listed.items() if any(of["leads"] for of in server["report"]["bandits"])]
 
     def moves(to):
-        """How long it takes until that server has learned something, of which it does not train the bandit yet."""
+        """How long it takes until that server, which does not train the bandit yet, has learned something."""
         nonlocal learned
         api, began = to.client(), time.monotonic()
         got = api.post("/v1/bandits/b/decide", {"contexts": [[1, 2], [2, 1]]})
@@ -266,14 +267,13 @@ def test_the_trainer_moves(fleet):
     (port,) = until(leader, lambda ports: len(ports) == 1)
     first, second = sorted(servers, key=lambda server: server.port != port)
     took = []
-    for _ in range(3):
+    while len(took) < 2 or (min(took) >= 5 and len(took) < 10):  # the machine may be busy with something else
         first.kill()
         took.append(moves(second))
         first.start()
         everywhere([first], "/v1/bandits/b", lambda shown: shown["learned"] == learned)
         first, second = second, first
-    # One of three, since the machine may be busy with something else.
-    assert min(took) < 5, f"the trainer should move within seconds, and took {took}"
+    assert min(took) < 5, f"the trainer moved in {took} s"
     # And it moves when the server that trains is cut off without a word.
     first.proxy.mode = "swallow"
     cut = moves(second)
@@ -447,6 +447,23 @@ def test_nginx_in_front_of_three(fleet, tmp_path):
         finally:
             nginx.terminate()
             nginx.wait(20)
+
+
+def test_the_commands_of_the_compose_file(database, tmp_path):
+    text = (Path(__file__).parents[2] / "deploy" / "compose.yaml").read_text()
+    key = re.search(r"server1 (key add .*)", text)[1].split()
+    serve = json.loads(re.search(r'command: (\["serve".*\])', text)[1])
+    here = [[word.replace("postgresql://gbose@database/gbose", database.url) for word in words] for words in (key, serve)]
+    assert here[0] != key and here[1] != serve
+    server = Server(tmp_path / "server")
+    server.words = lambda port: [*here[1], "--port", str(port)]
+    with pytest.raises(RuntimeError, match="key"):  # which it needs, since it listens to everybody
+        server.start()
+    api_key = gbose(*here[0]).strip()
+    server.start()
+    assert server.client().raw("GET", "/v1/bandits")[0] == 401
+    assert server.client(key=api_key).get("/v1/bandits") == {"bandits": []}
+    assert server.stop() == 0
 
 
 def test_a_password_is_not_seen(database, tmp_path):
