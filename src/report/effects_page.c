@@ -251,8 +251,8 @@ static int put_page(FILE *to, const struct gbose__effects_table *t, const char *
 int gbose__effects_write(const struct gbose__effects_table *t, const char *dir, gbose_error *err)
 {
     struct gbose__file f;
-    gbose_error ignored;
-    int figure = 0, rc = gbose__file_make_dirs(dir, err);
+    gbose_error drawing = {0, ""};
+    int figure = 0, rc = gbose__file_make_dirs(dir, err), drawn = GBOSE_OK;
 
     rc = rc ? rc : gbose__file_open(&f, dir, "effects.csv", err);
     if (!rc) {
@@ -267,7 +267,8 @@ int gbose__effects_write(const struct gbose__effects_table *t, const char *dir, 
     for (size_t i = 0; i < t->n && !rc && !figure; i++)
         figure = t->row[i].known;
     if (figure)
-        figure = gbose__gnuplot(dir, "forest", &ignored) == GBOSE_OK;
+        drawn = gbose__gnuplot(dir, "forest", &drawing);
+    figure &= !drawn;
     rc = rc ? rc : gbose__file_open(&f, dir, "report.html", err);
     if (rc)
         return rc;
@@ -276,5 +277,6 @@ int gbose__effects_write(const struct gbose__effects_table *t, const char *dir, 
         gbose__file_abandon(&f);
         return rc;
     }
-    return gbose__file_close(&f, err);
+    rc = gbose__file_close(&f, err);
+    return rc ? rc : gbose__gnuplot_missed(drawn, &drawing, err);
 }

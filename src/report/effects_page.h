@@ -35,7 +35,8 @@ void gbose__effect_sentence(char *buf, size_t size, const struct gbose__effect_r
 void gbose__effects_unknown(char *buf, size_t size, const struct gbose__effect_row *rows, size_t n,
                             int anytime);
 
-/* effects.csv, forest.svg and others, report.html. GBOSE_OK, GBOSE__EWRITE, GBOSE_ENOMEM. */
+/* effects.csv, forest.svg and others, report.html. GBOSE_OK, GBOSE__EWRITE, GBOSE_ENOMEM; without gnuplot there is
+ * no figure, and the page says so; GBOSE__EBADPLOT: it failed, and the rest is there. */
 int gbose__effects_write(const struct gbose__effects_table *t, const char *dir, gbose_error *err);
 
 #endif

@@ -332,20 +332,21 @@ static int write_file(const char *dir, const char *name, gbose__judgement_printe
 int gbose__judgement_write(const struct gbose__judgement *j, const char *dir, gbose_error *err)
 {
     struct gbose__file f;
-    int there[4] = {0}, rc = gbose__file_make_dirs(dir, err);
+    gbose_error drawing = {0, ""};
+    int there[4] = {0}, rc = gbose__file_make_dirs(dir, err), drawn = GBOSE_OK;
 
     for (size_t i = 0; i < GBOSE__JUDGEMENT_TABLES && !rc; i++)
         if (gbose__judgement_has_table(j, i))
             rc = write_file(dir, gbose__judgement_tables[i].name, gbose__judgement_tables[i].print, j, err);
     for (size_t i = 0; i < 4 && !rc; i++) {
         char name[40];
-        gbose_error ignored;
 
         if ((i == 0 && !has_curve(j)) || (i == 3 && (j->partial || !j->n_arms)))
             continue;
         snprintf(name, sizeof name, "%s.gp", gbose__judgement_figures[i].name);
         rc = write_file(dir, name, gbose__judgement_figures[i].print, j, err);
-        there[i] = !rc && gbose__gnuplot(dir, gbose__judgement_figures[i].name, &ignored) == GBOSE_OK;
+        drawn = rc || drawn ? drawn : gbose__gnuplot(dir, gbose__judgement_figures[i].name, &drawing);
+        there[i] = !rc && !drawn;
     }
     rc = rc ? rc : gbose__file_open(&f, dir, "report.html", err);
     if (rc)
@@ -355,5 +356,6 @@ int gbose__judgement_write(const struct gbose__judgement *j, const char *dir, gb
         gbose__file_abandon(&f);
         return rc;
     }
-    return gbose__file_close(&f, err);
+    rc = gbose__file_close(&f, err);
+    return rc ? rc : gbose__gnuplot_missed(drawn, &drawing, err);
 }

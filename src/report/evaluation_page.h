@@ -61,7 +61,7 @@ void gbose__judgement_sentence(char *buf, size_t size, const struct gbose__judge
 size_t gbose__judgement_warnings(FILE *to, const struct gbose__judgement *j);
 
 /* policies.csv, curve.csv, audit.csv, groups.csv, the figures and report.html. GBOSE_OK, GBOSE__EWRITE, GBOSE_ENOMEM;
- * without gnuplot there are no figures, and the page says so. */
+ * without gnuplot there are no figures, and the page says so; GBOSE__EBADPLOT: it failed, and the rest is there. */
 int gbose__judgement_write(const struct gbose__judgement *j, const char *dir, gbose_error *err);
 
 #endif

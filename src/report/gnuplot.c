@@ -47,6 +47,14 @@ void gbose__gnuplot_tic(FILE *to, const char *text)
     put_string(to, text, 1);
 }
 
+int gbose__gnuplot_missed(int drawn, const gbose_error *drawing, gbose_error *err)
+{
+    if (!drawn || drawn == GBOSE__ENOPLOT)
+        return GBOSE_OK;
+    *err = *drawing;
+    return drawn;
+}
+
 void gbose__gnuplot_outputs(FILE *to, double width, double height, const char *draw)
 {
     fprintf(

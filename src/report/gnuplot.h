@@ -20,6 +20,10 @@ enum {
  * there. */
 int gbose__gnuplot(const char *dir, const char *name, gbose_error *err);
 
+/* A figure that is not there because gnuplot is not installed is no error, since pages say so; any other reason is: the code,
+ * and its text in err. */
+int gbose__gnuplot_missed(int drawn, const gbose_error *drawing, gbose_error *err);
+
 /* The end of a script: `draw`, once for each output, on so many pixels. */
 void gbose__gnuplot_outputs(FILE *to, double width, double height, const char *draw);
 

@@ -42,6 +42,19 @@ for file in report.html policies.csv curve.csv audit.csv groups.csv difference.s
 done
 [[ $(wc -l <judged/policies.csv) == 4 ]] || fail "policies.csv"
 
+# Figures that cannot be drawn are an error, and all else is there; without gnuplot the page says so.
+mkdir fake none
+printf '#!/bin/sh\necho "no ink left" >&2\nexit 1\n' >fake/gnuplot
+chmod +x fake/gnuplot
+for command in "evaluate --policy logged uniform" effects; do
+    code=0
+    PATH="$PWD/fake:$PATH" "$gbose" ${command%% *} a.jsonl $(sed 's/^[a-z]*//' <<<"$command") --out inkless >said 2>complaint || code=$?
+    [[ $code == 1 && -s inkless/report.html ]] || fail "$command with a gnuplot that fails: $code"
+    grep -q "no ink left" complaint || fail "$command with a gnuplot that fails: $(cat complaint)"
+    PATH="$PWD/none" "$gbose" ${command%% *} a.jsonl $(sed 's/^[a-z]*//' <<<"$command") --out bare >/dev/null || fail "$command without gnuplot"
+    grep -q "gnuplot, which was not found" bare/report.html || fail "$command without gnuplot: the page does not say so"
+done
+
 # Tables fit 80 columns, names of any length; sentences are as long as they are.
 awk '/^policy|^estimates|^id  / { table = 1 } table && length > 80 { print; bad = 1 } END { exit bad }' said || fail "a table of evaluate is wider than 80 columns"
 long=greedy:a-rather-long-name-of-a-state-that-somebody-keeps-somewhere.state
