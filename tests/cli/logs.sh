@@ -42,6 +42,14 @@ for file in report.html policies.csv curve.csv audit.csv groups.csv difference.s
 done
 [[ $(wc -l <judged/policies.csv) == 4 ]] || fail "policies.csv"
 
+# Tables fit 80 columns, names of any length; sentences are as long as they are.
+awk '/^policy|^estimates|^id  / { table = 1 } table && length > 80 { print; bad = 1 } END { exit bad }' said || fail "a table of evaluate is wider than 80 columns"
+long=greedy:a-rather-long-name-of-a-state-that-somebody-keeps-somewhere.state
+"$gbose" learn a.jsonl --learner gbose --out ${long#greedy:} >/dev/null
+"$gbose" evaluate a.jsonl --policy logged $long --range -9,9 >said
+awk '/^policy/ { table = 1 } table && length > 80 { print; bad = 1 } END { exit bad }' said || fail "a long name makes a table wide"
+grep -q "^$long\$" said || fail "a long name has a line of its own: $(cat said)"
+
 # Figures that cannot be drawn are an error, and all else is there; without gnuplot the page says so.
 mkdir fake none
 printf '#!/bin/sh\necho "no ink left" >&2\nexit 1\n' >fake/gnuplot
@@ -54,14 +62,6 @@ for command in "evaluate --policy logged uniform" effects; do
     PATH="$PWD/none" "$gbose" ${command%% *} a.jsonl $(sed 's/^[a-z]*//' <<<"$command") --out bare >/dev/null || fail "$command without gnuplot"
     grep -q "gnuplot, which was not found" bare/report.html || fail "$command without gnuplot: the page does not say so"
 done
-
-# Tables fit 80 columns, names of any length; sentences are as long as they are.
-awk '/^policy|^estimates|^id  / { table = 1 } table && length > 80 { print; bad = 1 } END { exit bad }' said || fail "a table of evaluate is wider than 80 columns"
-long=greedy:a-rather-long-name-of-a-state-that-somebody-keeps-somewhere.state
-"$gbose" learn a.jsonl --learner gbose --out ${long#greedy:} >/dev/null
-"$gbose" evaluate a.jsonl --policy logged $long --range -9,9 >said
-awk '/^policy/ { table = 1 } table && length > 80 { print; bad = 1 } END { exit bad }' said || fail "a long name makes a table wide"
-grep -q "^$long\$" said || fail "a long name has a line of its own: $(cat said)"
 
 # One that cannot be judged, and one that peeks.
 "$gbose" simulate --world $world --learner gbose-auto --rounds 3000 --log narrow.jsonl
