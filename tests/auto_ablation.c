@@ -27,7 +27,7 @@ static void no_baseline(struct gbose__tuning *tuning)
 
 static void no_widening(struct gbose__tuning *tuning)
 {
-    tuning->expected_u = tuning->orthogonal_expected_u = 1e300;
+    tuning->expected_u = tuning->strange_u = 1e300;
 }
 
 static void fixed_width(struct gbose__tuning *tuning)

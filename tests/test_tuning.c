@@ -31,7 +31,7 @@ static void another_tuning_is_used(void **state)
 
     (void)state;
     narrow.fixed_slope = 1e-12;
-    narrow.expected_u = narrow.orthogonal_expected_u = 1e300;
+    narrow.expected_u = narrow.strange_u = 1e300;
     assert_int_equal(gbose__auto_new(&g, "gbose-auto:seed=4", DIM, &narrow, &err), GBOSE_OK);
     play(g, 30, &r, NULL);
     for (int t = 0; t < 100; t++) {

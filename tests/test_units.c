@@ -349,7 +349,7 @@ static long double less_gaps(const struct mirror *m, const struct taken *t, long
     return fmaxl(scatter, 0) + left;
 }
 
-/* The mean, over all pairs of arms, of the squared distance. */
+/* The mean, over all pairs of arms, of the squared distance, over half the number of arms. */
 static long double mean_square(const struct mirror *m, const struct taken *t, const double *b, size_t n)
 {
     long double sum = 0;
@@ -361,7 +361,7 @@ static long double mean_square(const struct mirror *m, const struct taken *t, co
 
                 sum += z * z;
             }
-    return less_gaps(m, t, sum / (long double)n, n) * (long double)n / (long double)(n * (n - 1) / 2);
+    return less_gaps(m, t, sum / (long double)n, n) * 2 / (long double)(n * (n - 1) / 2);
 }
 
 /* Units that rest on one or two rounds are not good enough for the distance. */

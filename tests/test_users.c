@@ -1,5 +1,5 @@
 /* What gbose-auto finds out about users: the tree and the index that its trackers learn from, who is understood, and
- * when the full estimate is doubted. */
+ * how long mu is. */
 #include "support/check.h"
 #include "support/random.h"
 
@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "core/ridge.h"
-#include "learners/auto/doubt.h"
+#include "gbose.h"
 #include "learners/auto/index.h"
+#include "learners/auto/length.h"
 #include "learners/auto/tree.h"
 #include "learners/auto/users.h"
 
@@ -208,43 +209,83 @@ static void those_who_are_understood_count_more(void **state)
     assert_near(gbose__users_weight(&users, tuning, 10), 1, 0.2);
 }
 
-/* Arm 0 leads by 8 in the full estimate's view; the orthogonal one sees nothing, little or all of it. */
-static void bold_claims_are_doubted(void **state)
+/* ---- how long mu is ---- */
+
+/* How often coins say that an estimate is too long which is so many times what it should be. */
+static int times_too_long(double factor, double effect, uint64_t seed)
 {
-    enum { DIM = 2, STRIDE = 8 };
-    static const double contexts[3 * STRIDE] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0.5};
     const struct gbose__tuning *tuning = &gbose__tuning_default;
-    double full[3] = {8, 0, 4}, seen[3] = {0, 0, 0}, scratch[STRIDE] = {0};
-    struct gbose__input in = {
-        .context = (double *)contexts, .n = 3, .stride = STRIDE, .score = seen, .other_score = full};
-    struct gbose__ridge fit;
-    struct gbose__doubt doubt = {&fit, 1, 1};
-    size_t rival = 9;
+    struct gbose__length length = {0};
+    struct random r = {seed};
+    int times = 0;
+
+    for (int t = 0; t < 200; t++) {
+        double truth = effect * random_normal(&r);
+
+        times += gbose__length_learn(&length, tuning, 4, factor * truth, truth + 2 * random_normal(&r));
+        assert_true(gbose__length_is_sane(&length));
+    }
+    return times;
+}
+
+static void coins_tell_the_length_of_mu(void **state)
+{
+    (void)state;
+    assert_true(times_too_long(10, 1, 1) > 150);
+    assert_int_equal(times_too_long(1, 3, 2), 0);
+    assert_int_equal(times_too_long(0, 1, 3), 0);   /* nothing predicted, nothing said */
+    assert_int_equal(times_too_long(0.3, 3, 4), 0); /* too short */
+}
+
+/* What a regression is told is what a larger penalty says, and no more than a limit. */
+static void telling_that_mu_is_small_is_a_penalty(void **state)
+{
+    enum { DIM = 5, STRIDE = 8 };
+    const struct gbose__tuning *tuning = &gbose__tuning_default;
+    struct gbose__ridge told[2], expected;
+    struct gbose__length length = {.products = 3, .squares = 7};
+    struct random r = {61};
+    double x[STRIDE] = {0}, scratch[STRIDE];
 
     (void)state;
-    assert_int_equal(gbose__ridge_init(&fit, DIM, 0.5, 1), 0); /* |b_0 - b_1| in its metric is 2 */
-    assert_true(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
-    assert_int_equal(rival, 1);
-    seen[0] = 1.9;
-    assert_true(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
-    seen[0] = 2.1; /* confirmed */
-    assert_false(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
-    seen[0] = 0;
-    doubt.residual = 3; /* not bold */
-    assert_false(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
-    in.n = 1;
-    doubt.residual = 1;
-    assert_false(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
-    gbose__ridge_clear(&fit);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(gbose__ridge_init(&told[i], DIM, 0.7, 1), GBOSE_OK);
+    assert_int_equal(gbose__ridge_init(&expected, DIM, 16 * 0.7, 1), GBOSE_OK);
+    for (int t = 0; t < 30; t++) {
+        double response = 3 * random_normal(&r);
+
+        for (size_t i = 0; i < DIM; i++)
+            x[i] = random_normal(&r);
+        for (int i = 0; i < 2; i++)
+            gbose__ridge_term(&told[i], x, 1.5, response);
+        gbose__ridge_term(&expected, x, 1.5, response);
+    }
+    for (int times = 0; times < 2; times++) /* four times the penalty, twice */
+        gbose__length_shorten(&length, tuning, told, 2, scratch);
+    assert_true(length.products == 0 && length.squares == 0);
+    for (size_t i = 0; i < DIM; i++) {
+        assert_near(told[0].mu[i], expected.mu[i], 1e-12);
+        assert_true(told[0].mu[i] == told[1].mu[i]);
+    }
+    for (int times = 0; times < 100; times++)
+        gbose__length_shorten(&length, tuning, told, 2, scratch);
+    assert_true(length.weight < 4 * tuning->length_most + 4);
+    for (int i = 0; i < 2; i++)
+        gbose__ridge_clear(&told[i]);
+    gbose__ridge_clear(&expected);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tree_finds_steps),      cmocka_unit_test(the_first_split_is_the_best_one),
-        cmocka_unit_test(noise_grows_few_leaves),  cmocka_unit_test(shares_of_leaves_are_those_of_the_memory),
-        cmocka_unit_test(the_index_is_scaled),     cmocka_unit_test(those_who_are_understood_count_more),
-        cmocka_unit_test(bold_claims_are_doubted),
+        cmocka_unit_test(a_tree_finds_steps),
+        cmocka_unit_test(the_first_split_is_the_best_one),
+        cmocka_unit_test(noise_grows_few_leaves),
+        cmocka_unit_test(shares_of_leaves_are_those_of_the_memory),
+        cmocka_unit_test(coins_tell_the_length_of_mu),
+        cmocka_unit_test(telling_that_mu_is_small_is_a_penalty),
+        cmocka_unit_test(the_index_is_scaled),
+        cmocka_unit_test(those_who_are_understood_count_more),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

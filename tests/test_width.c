@@ -12,33 +12,35 @@ enum { DIM = 4 };
 
 static const struct gbose__tuning tuning = {.full_slope = 0.7,
                                             .ramp = 3,
+                                            .ramp_most = 10,
                                             .ramp_least = 0.2,
                                             .orthogonal_slope = 0.4,
-                                            .orthogonal_log = 2.5,
+                                            .widening_log = 2.5,
                                             .expected_u = 1.7,
-                                            .orthogonal_expected_u = 11,
+                                            .strange_u = 11,
                                             .highest_probability = 0.9};
 
-static long double formula(int full, long double scale, long double rounds, long double weights,
-                           long double h)
+static long double formula(enum gbose__chooser chooser, long double scale, long double rounds,
+                           long double weights, long double h)
 {
-    long double u = h * h * (weights + 1) / DIM, ramp = fmaxl(0.2L, (rounds + 1) / (3 * DIM));
+    long double u = h * h * (weights + 1) / DIM, ramp = fmaxl(0.2L, (rounds + 1) / 10);
+    long double slope = chooser == GBOSE__ORTHOGONAL ? 0.4L : 0.7L * fminl(1, ramp);
 
-    if (full)
-        return 0.7L * fminl(1, ramp) * scale * h * fmaxl(1, u / 1.7L);
-    return 0.4L * scale * h * sqrtl(1 + 2.5L * fmaxl(0, logl(u / 1.7L))) * fmaxl(1, u / 11);
+    if (chooser == GBOSE__FULL_OF_USERS)
+        return slope * scale * h * fmaxl(1, u / 1.7L);
+    return slope * scale * h * sqrtl(1 + 2.5L * fmaxl(0, logl(u / 1.7L))) * fmaxl(1, u / 11);
 }
 
 static void the_width_is_its_formula(void **state)
 {
     (void)state;
-    for (int full = 0; full < 2; full++)
+    for (enum gbose__chooser chooser = GBOSE__FULL; chooser <= GBOSE__ORTHOGONAL; chooser++)
         for (double rounds = 0; rounds < 40; rounds += 1.5)
             for (double h = 0.01; h < 20; h *= 1.3) {
-                struct gbose__width width = gbose__width_of(&tuning, full ? GBOSE__FULL : GBOSE__ORTHOGONAL,
-                                                            0.3, rounds, 0.6 * rounds, DIM);
+                struct gbose__width width = gbose__width_of(&tuning, chooser, 0.3, rounds, 0.6 * rounds, DIM);
 
-                assert_close(gbose__width_at(&width, h), formula(full, 0.3, rounds, 0.6 * rounds, h), 1e-12);
+                assert_close(gbose__width_at(&width, h), formula(chooser, 0.3, rounds, 0.6 * rounds, h),
+                             1e-12);
             }
 }
 
@@ -49,7 +51,7 @@ static void a_fixed_width_is_fixed(void **state)
 
     (void)state;
     fixed.fixed_slope = 0.17;
-    fixed.expected_u = fixed.orthogonal_expected_u = 1e300;
+    fixed.expected_u = fixed.strange_u = 1e300;
     width = gbose__width_of(&fixed, GBOSE__FULL, 0.3, 5, 3, DIM);
     assert_close(gbose__width_at(&width, 2.5), 0.17 * 2.5, 1e-15);
 }
@@ -67,8 +69,8 @@ static void the_filter_is_a_loop_over_all_arms(void **state)
     dense_init(&dense, DIM, 2.5, 1);
     for (int t = 0; t < 300; t++) {
         double scale = exp(2 * random_normal(&r)), x[DIM];
-        struct gbose__width width =
-            gbose__width_of(&tuning, t % 2 ? GBOSE__FULL : GBOSE__ORTHOGONAL, scale, t, 0.5 * t, DIM);
+        enum gbose__chooser chooser = GBOSE__FULL + t % 3;
+        struct gbose__width width = gbose__width_of(&tuning, chooser, scale, t, 0.5 * t, DIM);
         struct gbose__round *round = &g->scratch.round;
         const struct gbose__input *in = &g->scratch.in;
         long double wide[DIM], lead, f;
@@ -87,7 +89,7 @@ static void the_filter_is_a_loop_over_all_arms(void **state)
             int lives = live < round->n_live && round->live[live] == i;
 
             lead = dense_lead(&dense, arms.context + best * DIM, arms.context + i * DIM, DIM);
-            f = formula(t % 2, scale, t, 0.5 * t,
+            f = formula(chooser, scale, t, 0.5 * t,
                         dense_distance(&dense, arms.context + best * DIM, arms.context + i * DIM, DIM));
             if (fabsl(lead - f) > 1e-9L * f || i == best)
                 assert_int_equal(lives, i == best || lead <= f);
@@ -103,7 +105,7 @@ static void the_filter_is_a_loop_over_all_arms(void **state)
             memset(round->pmf, 0, arms.n * sizeof *round->pmf);
             gbose__width_coin(&width, in, in->score, round, k, l);
             lead = dense_lead(&dense, arms.context + k * DIM, arms.context + l * DIM, DIM);
-            f = formula(t % 2, scale, t, 0.5 * t,
+            f = formula(chooser, scale, t, 0.5 * t,
                         dense_distance(&dense, arms.context + k * DIM, arms.context + l * DIM, DIM));
             p = f > 0 ? erfcl(-lead / f / sqrtl(2)) / 2 : 0.5L;
             assert_near(round->pmf[k], fminl(0.9L, fmaxl(1 - 0.9L, p)), 1e-9);

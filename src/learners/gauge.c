@@ -189,7 +189,7 @@ static unsigned say_distance(double scatter, size_t n, int common)
 {
     double square = 2 * scatter / (double)(n - 1);
 
-    return square > 0 ? encode(gbose__nearest_exponent(sqrt(square)) + common, 1) : 0;
+    return square > 0 ? encode(gbose__nearest_exponent(sqrt(square * 2 / (double)n)) + common, 1) : 0;
 }
 
 /* While a unit is that of one or two rounds, some features are far larger than it, and distances in such units say

@@ -10,11 +10,12 @@
  *                 A feature that hardly changes from round to round beside its range over the arms, such as a
  *                 temperature in kelvins in the block of one arm, counts by its changes: e_j is then less by the gap, so
  *                 many bits as the change of its sum over the arms is usually smaller than the range
- *     all         2^e, how far two arms usually are apart when features are in units 2^e_j: the mean exponent
- *                 of the root of the mean square distance. The few rounds that are met when units rest on one or two
+ *     all         2^e, how far two arms usually are apart when features are in units 2^e_j, over the root of half the number
+ *                 of arms: the mean exponent of the root of the mean square distance, over that. Of many arms each is played
+ *                 rarely, and the prior is to count less. The few rounds that are met when units rest on one or two
  *                 rounds are left out, and a range counts by the gap less
  *
- * and the unit is 2^(e_j + e). So two arms are at distance 1 or so, and lambda, the prior of a regression, has
+ * and the unit is 2^(e_j + e). So two arms are at a distance of about the root of half their number, and lambda, the prior of a regression, has
  * a meaning that depends neither on units nor on how many features there are. Exponents are whole numbers,
  * rounded to the nearest, and so is their mean: an outlier counts as one round among many.
  *

@@ -20,8 +20,8 @@
  *    others drawn at about the same time have come in, and say more than what was known at the draw. The
  *    orthogonal one must not look back like that: what others say may depend on the coin. So each has its own
  *    residuals below. When rewards come at once, both are the same.
- * 4. Contest (contest.h). The full estimate chooses until the orthogonal one has predicted the coins better. Bold
- *    claims of it are put to the test (doubt.h).
+ * 4. Contest (contest.h). The full estimate chooses until the orthogonal one has predicted the coins better. Where v
+ *    follows users it is told that mu is small if coins say that it claims too much (length.h).
  * 5. Weights (scale.h, users.h). Orthogonal terms have weight w, as least squares would have it. Those of the full
  *    regression have w^2: residuals that are large because v is not understood mislead it, where they are
  *    only noise to the other.
@@ -51,7 +51,7 @@
 #include "learners/auto/clip.h"
 #include "learners/auto/contest.h"
 #include "learners/auto/diagnosis.h"
-#include "learners/auto/doubt.h"
+#include "learners/auto/length.h"
 #include "learners/auto/note.h"
 #include "learners/auto/origin.h"
 #include "learners/auto/scale.h"
@@ -96,6 +96,7 @@ struct state {
     struct gbose__scale by_ticket, by_present;
     struct gbose__users users;
     struct gbose__origin origin;
+    struct gbose__length length;
 };
 enum { STATE_NUMBERS = sizeof(struct state) / sizeof(double) };
 
@@ -258,6 +259,15 @@ static int prepare(const gbose *g, struct gbose__input *in)
     return gbose__kernels->within(in->other_score, in->n, GBOSE__MAX_SCORE) ? GBOSE_OK : GBOSE_ENUMERIC;
 }
 
+/* Does the baseline know clearly more than the time, by what it knows of users? */
+static int follows_users(const gbose *g)
+{
+    const struct own *own = g->own;
+
+    return gbose__tracker_is_of_user(gbose__baseline_leader(&own->baseline)) &&
+           gbose__baseline_gain(&own->baseline) > own->tuning->users_gain;
+}
+
 #define UNIT_MOST 1e60 /* of the width: more than any reward, and its products are still finite */
 
 static struct gbose__width width_now(const gbose *g)
@@ -266,29 +276,12 @@ static struct gbose__width width_now(const gbose *g)
     const struct state *state = state_of(g);
     const struct gbose__scale *scale = uses_full(g) ? &state->by_present : &state->by_ticket;
     double unit = gbose__scale_unit(scale, own->tuning);
-    enum gbose__chooser chooser = uses_full(g)      ? GBOSE__FULL
+    enum gbose__chooser chooser = uses_full(g)      ? (follows_users(g) ? GBOSE__FULL_OF_USERS : GBOSE__FULL)
                                   : own->may_choose ? GBOSE__ORTHOGONAL
                                                     : GBOSE__ALONE;
 
     return gbose__width_of(own->tuning, chooser, gbose__clip(unit, UNIT_MOST), state->rounds, state->weights,
                            g->dim);
-}
-
-/* One arm is left: it is played, but for a small chance of a rival where there is doubt. */
-static void play_lone(const gbose *g, const struct gbose__input *in, struct gbose__round *round, size_t best)
-{
-    const struct own *own = g->own;
-    const struct gbose__scale *scale = &state_of(g)->by_ticket;
-    struct gbose__doubt doubt = {&g->fit[ORTHOGONAL], sqrt(gbose__scale_recent(scale)),
-                                 gbose__scale_unit(scale, own->tuning)};
-    size_t rival;
-
-    round->pmf[best] = 1;
-    if (!uses_full(g) || !(gbose__baseline_gain(&own->baseline) > own->tuning->bold_gain) ||
-        !gbose__doubt_finds(&doubt, own->tuning, in, best, &rival, round->image))
-        return;
-    round->pmf[best] = own->tuning->highest_probability;
-    round->pmf[rival] = 1 - round->pmf[best];
 }
 
 static void decide(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
@@ -304,7 +297,7 @@ static void decide(const gbose *g, const struct gbose__input *in, struct gbose__
     else
         gbose__width_filter(&width, in_use(g), in, score, round, best);
     if (round->n_live == 1) {
-        play_lone(g, in, round, best);
+        round->pmf[best] = 1;
         return;
     }
     if (own->certified)
@@ -556,6 +549,18 @@ static void learn_coin(gbose *g, const struct gbose__note *note, double reward, 
                       note->weight * orthogonal_response(g, note, reward));
 }
 
+/* What a coin says of the length of the full estimate. */
+static void learn_length(gbose *g, const struct gbose__note *note, double reward)
+{
+    const struct own *own = g->own;
+    struct state *state = state_of(g);
+
+    if (gbose__length_learn(&state->length, own->tuning, gbose__scale_recent(&state->by_ticket),
+                            note->effect_full, reward - note->shift - note->centre) &&
+        follows_users(g))
+        gbose__length_shorten(&state->length, own->tuning, &g->fit[FULL], g->n_fits - FULL, own->scratch);
+}
+
 /* Infinite before there were two rewards. */
 static double reward_range(const struct gbose__rewards *rewards)
 {
@@ -696,6 +701,8 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
         gbose__kernels->axpy(own->totals, note.arms, own->offer, g->fit[FULL].stride);
     if (own->has_full)
         learn_full(g, full, w, term.response);
+    if (own->has_full && note.probability < 1)
+        learn_length(g, &note, reward);
     if (own->may_choose && note.spread > own->tuning->contest_absurd * reward_range(&state->rewards))
         gbose__contest_disqualify(&state->contest);
     gbose__ticket_apply(g, lesson, reward); /* what BOUND learns */
@@ -724,7 +731,7 @@ static int check(const gbose *g)
            gbose__scale_is_sane(&state->by_present) && gbose__baseline_is_sane(&own->baseline) &&
            gbose__users_are_sane(&state->users) &&
            gbose__origin_is_sane(&state->origin, own->mean_common != NULL) &&
-           gbose__diagnosis_is_sane(&own->diagnosis);
+           gbose__length_is_sane(&state->length) && gbose__diagnosis_is_sane(&own->diagnosis);
 }
 
 /* Baseline and contest stay those of the learner that goes on; the scales, by which evidence is weighed,

@@ -36,11 +36,11 @@
  * own, those of what is on offer (offer.h), of the index (index.h), and a 0 or 1 for each leaf (tree.h). */
 enum { GBOSE__FEATURE_BEST, GBOSE__FEATURE_ROOT, GBOSE__FEATURE_TIME, GBOSE__FEATURE_ROUND };
 #define GBOSE__USER_FEATURES (GBOSE__OFFER_FEATURES + GBOSE__INDEX_FEATURES + GBOSE__TREE_LEAVES)
-#define GBOSE__MAX_TRACKERS 14
+#define GBOSE__MAX_TRACKERS 15
 #define GBOSE__MAX_ROUND 64
 #define GBOSE__MAX_FEATURES (GBOSE__FEATURE_ROUND + GBOSE__MAX_ROUND + GBOSE__USER_FEATURES)
 /* A number for each tracker and each of its features. */
-#define GBOSE__MAX_ALONG (20 + 4 * GBOSE__MAX_ROUND + GBOSE__OFFER_COORDINATES + GBOSE__USER_FEATURES)
+#define GBOSE__MAX_ALONG (21 + 4 * GBOSE__MAX_ROUND + GBOSE__OFFER_COORDINATES + GBOSE__USER_FEATURES)
 
 /* A tracker: its numbers, and their names. */
 struct gbose__tracker {

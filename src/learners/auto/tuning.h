@@ -105,13 +105,14 @@ struct gbose__tuning {
 
     double full_slope; /* f(h) / (s_min h) of the full estimate where u is small */
     double ramp; /* rounds for each dimension until full_slope is reached: all is learned at once before */
+    double ramp_most; /* rounds until then at most, for contexts of many features of which each arm has few */
     double ramp_least;       /* share of full_slope that the ramp begins with */
     double orthogonal_slope; /* f(h) / (s_min h) of the orthogonal estimate where u is small */
     double alone_slope;      /* the same where it is the only one: nobody else explores for it */
-    double orthogonal_log;   /* factor of log(u / expected_u) in the square of what widens it */
+    double widening_log;     /* factor of log(u / expected_u) in the square of what widens it */
     double expected_u;       /* u up to here is that of rounds that teach all directions alike: no widening */
-    double orthogonal_expected_u; /* beyond this u the orthogonal estimate's width grows with u itself */
-    double fixed_slope;         /* if positive: f(h) = fixed_slope h, in units of reward, for the ablation */
+    double strange_u;   /* beyond this u the width grows with u itself: nothing like this arm is played */
+    double fixed_slope; /* if positive: f(h) = fixed_slope h, in units of reward, for the ablation */
     double highest_probability; /* of the better arm of a pair */
 
     /* The orthogonal regression's baseline is clipped to the range of all rewards, this many times that
@@ -119,12 +120,17 @@ struct gbose__tuning {
      * itself. */
     double baseline_room;
 
-    /* ---- bold claims (doubt.h) ---- */
+    /* ---- where v follows users (auto.c) ---- */
 
     double
-        bold_gain; /* the mean square of residuals by the time alone, over the leader's, from which on there is doubt */
-    double bold_claim; /* a lead of so many s is bold */
-    double confirmed;  /* widths of the orthogonal estimate by which it must see that lead, too */
+        users_gain; /* it does where the mean square of residuals by the time alone is this many times the leader's */
+
+    /* ---- how long mu is (length.h) ---- */
+
+    double length_memory; /* of coins */
+    double length_slope;  /* of effects seen on those predicted, below which the estimate is too long */
+    double length_errors; /* by so many standard errors */
+    double length_most;   /* weight, in rounds, beyond which the regression is told no more */
 
     /* ---- the contest of the two estimates (contest.h); evidence is half a difference of squared errors,
      * in units of the residual variance ---- */
@@ -197,19 +203,23 @@ static const struct gbose__tuning gbose__tuning_default = {
 
     .full_slope = 0.5,
     .ramp = 4,
+    .ramp_most = 400,
     .ramp_least = 0.1,
     .orthogonal_slope = 0.35,
     .alone_slope = 0.6,
-    .orthogonal_log = 4,
+    .widening_log = 4,
     .expected_u = 2,
-    .orthogonal_expected_u = 60,
+    .strange_u = 60,
     .fixed_slope = 0,
     .highest_probability = 0.95,
     .baseline_room = 1,
 
-    .bold_gain = 1.5,
-    .bold_claim = 4,
-    .confirmed = 1,
+    .users_gain = 1.5,
+
+    .length_memory = 0.98,
+    .length_slope = 0.7,
+    .length_errors = 1,
+    .length_most = 250,
 
     .contest_coins = 2,
     .contest_share = 0.5,

@@ -12,12 +12,13 @@
 struct gbose__width gbose__width_of(const struct gbose__tuning *tuning, enum gbose__chooser chooser,
                                     double scale, double rounds, double weights, size_t dim)
 {
-    int full = chooser == GBOSE__FULL;
-    struct gbose__width width = {tuning, full, tuning->fixed_slope, weights + 1, (double)dim};
+    struct gbose__width width = {tuning, chooser == GBOSE__FULL_OF_USERS, tuning->fixed_slope, weights + 1,
+                                 (double)dim};
     double factor = chooser == GBOSE__ALONE ? tuning->alone_slope : tuning->orthogonal_slope;
 
-    if (full) {
-        double ramp = gbose__clip_below((rounds + 1) / (tuning->ramp * (double)dim), tuning->ramp_least);
+    if (chooser == GBOSE__FULL || chooser == GBOSE__FULL_OF_USERS) {
+        double rounds_of_ramp = gbose__clip(tuning->ramp * (double)dim, tuning->ramp_most);
+        double ramp = gbose__clip_below((rounds + 1) / rounds_of_ramp, tuning->ramp_least);
 
         factor = tuning->full_slope * gbose__clip(ramp, 1);
     }
@@ -32,11 +33,10 @@ static double widening(const struct gbose__width *width, double h)
     const struct gbose__tuning *tuning = width->tuning;
     double u = h * h * width->weight / width->dim;
 
-    if (width->full)
+    if (width->wary)
         return gbose__clip_below(u / tuning->expected_u, 1);
-    return gbose__clip_below(u / tuning->orthogonal_expected_u, 1) *
-           (u > tuning->expected_u ? sqrt(1 + tuning->orthogonal_log * gbose__log(u / tuning->expected_u))
-                                   : 1);
+    return gbose__clip_below(u / tuning->strange_u, 1) *
+           (u > tuning->expected_u ? sqrt(1 + tuning->widening_log * gbose__log(u / tuning->expected_u)) : 1);
 }
 
 double gbose__width_at(const struct gbose__width *width, double h)

@@ -4,9 +4,11 @@
  * weights) / dim, which is about 1 where rounds teach all directions alike, and rises with time where what
  * is played says nothing of this arm, and with the values of tuning.h,
  *
- *     full         f = 0.5 s_min h max(1, u / 2); smaller in the first rounds, when everything is learned at once
- *     orthogonal   f = 0.35 s_min h sqrt(1 + 4 log+ (u / 2)) max(1, u / 60): it learns from coins alone, so u
- *                  is larger; 0.6 if there is no full estimate
+ *     f = k s_min h sqrt(1 + 4 log+ (u / 2)) max(1, u / 60)
+ *     f = k s_min h max(1, u / 2)      of the full estimate, where v follows users: they may mislead it
+ *
+ * where k is 0.5 for the full estimate, less in the first rounds, when everything is learned at once, and 0.35 for the orthogonal
+ * one, which learns from coins alone, so that u is larger; 0.6 if there is no other.
  *
  * Of the arms left, the two farthest apart are played, the better one with probability Phi(lead / f) as in
  * Thompson sampling. */
@@ -19,14 +21,15 @@
 /* f, for one decision. */
 struct gbose__width {
     const struct gbose__tuning *tuning;
-    int full;      /* does the full estimate choose? */
+    int wary;      /* is it the full estimate, where v follows users? */
     double slope;  /* f(h) / h where u is small: it is nowhere less */
     double weight; /* sum of weights, with that of this round */
     double dim;
 };
 
-/* Whose width it is: of the full estimate, of the orthogonal one, or of that when there is no other. */
-enum gbose__chooser { GBOSE__FULL, GBOSE__ORTHOGONAL, GBOSE__ALONE };
+/* Whose width it is: of the full estimate, of the same where v follows users, of the orthogonal one, or of that when there is
+ * no other. */
+enum gbose__chooser { GBOSE__FULL, GBOSE__FULL_OF_USERS, GBOSE__ORTHOGONAL, GBOSE__ALONE };
 
 /* f from
  *   scale    s_min; infinite before the first residual
