@@ -1,13 +1,15 @@
 """The service under load, beside bare libmicrohttpd that echoes the same bodies: ./run bench serve [SECONDS]
 
 All of it in one run, in turn, so that noise hits all alike: requests of 10 arms with 18 features, by wrk, on this machine. Ratios are
-what to read; requests a second depend on the machine, its disk and what else it does. CPU us is processor time of the server for a request.
+what to read; requests a second depend on the machine, its disk and what else it does. CPU us is processor time of the server for a request,
+wrk us that of the client, which has one thread: what comes near to a million divided by it is bound by the client.
 """
 
 import json
 import os
 import random
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -30,6 +32,8 @@ def body():
 
 
 def load(port, path, script, connections):
+    """Requests a second, median and 99th percentile in ms, and microseconds of wrk's processor time for a request."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     said = subprocess.run(
         ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", "--latency", "-s", script, f"http://127.0.0.1:{port}{path}"],
         capture_output=True, text=True, check=True,
@@ -38,7 +42,10 @@ def load(port, path, script, connections):
         sys.exit(f"bench: {said}")
     unit = {"us": 1e-3, "ms": 1, "s": 1e3}
     time_of = {p: float(v) * unit[u] for p, v, u in re.findall(r"^ +(50|99)% +([\d.]+)(us|ms|s) *$", said, re.M)}
-    return float(re.search(r"Requests/sec: +([\d.]+)", said)[1]), time_of["50"], time_of["99"]
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    rate = float(re.search(r"Requests/sec: +([\d.]+)", said)[1])
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return rate, time_of["50"], time_of["99"], used / (rate * SECONDS) * 1e6
 
 
 def cpu(process):
@@ -102,7 +109,7 @@ def main():
             ("relaxed", serve, 8802, "/v1/bandits/relaxed/decide"),
         ]
         print(f"POST of {len(body())} bytes, {ARMS} arms x {FEATURES} features, {SECONDS} s x {TURNS}, {threads} threads, wrk on the same cores")
-        print(f"{'connections':>11} {'':10} {'requests/s':>10} {'of echo':>8} {'CPU us':>7} {'median ms':>10} {'p99 ms':>8} {'p99/median':>10}")
+        print(f"{'connections':>11} {'':10} {'requests/s':>10} {'of echo':>8} {'CPU us':>7} {'wrk us':>7} {'median ms':>10} {'p99 ms':>8} {'p99/median':>10}")
         for connections in CONNECTIONS:
             runs = {name: [] for name, *_ in contenders}
             for _ in range(TURNS):
@@ -113,8 +120,8 @@ def main():
                     time.sleep(0.5)
             base = statistics.median(r[0] for r in runs["echo"])
             for name, *_ in contenders:
-                rate, half, most, used = (statistics.median(r[i] for r in runs[name]) for i in range(4))
-                print(f"{connections:>11} {name:10} {rate:>10.0f} {rate / base:>8.0%} {used:>7.1f} {half:>10.2f} {most:>8.2f} {most / half:>10.1f}")
+                rate, half, most, client, used = (statistics.median(r[i] for r in runs[name]) for i in range(5))
+                print(f"{connections:>11} {name:10} {rate:>10.0f} {rate / base:>8.0%} {used:>7.1f} {client:>7.1f} {half:>10.2f} {most:>8.2f} {most / half:>10.1f}")
         with open(f"/proc/{serve.pid}/statm") as text:
             print(f"resident memory of the service at the end: {int(text.read().split()[1]) * 4 / 1024:.0f} MB")
     finally:
