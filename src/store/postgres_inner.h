@@ -42,8 +42,8 @@ struct gbose__pg_home {
     /* PostgreSQL's timeline: it grows when a standby takes the place of the database, which may not have what was last
      * written to that one. Nothing is written to another one than the trainer knows of. 0: not known. */
     atomic_uint history, renewed; /* of the one we know; and of one that was found in its place */
-    atomic_int
-        foreign; /* the version of a store that was migrated while we were at work: nothing is written to it. 0: it was not */
+    /* The version of a store that was migrated while we were at work: nothing is written to it. 0: it was not. */
+    atomic_int foreign;
 };
 
 #define GBOSE__PG_STATEMENTS 96
@@ -161,8 +161,7 @@ struct gbose__pg_group {
     struct gbose__pg *c;
     struct gbose__pg_tally *tally; /* by bandit: what it adds to the counts */
     size_t n_tally;
-    struct gbose__pg_bytes
-        pending[5]; /* rows of that table that are still to be written: arrays of its columns */
+    struct gbose__pg_bytes pending[5]; /* rows of that table still to be written: arrays of its columns */
 };
 struct gbose__pg_tally {
     uint32_t bandit;

@@ -7,11 +7,18 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """What cannot work under a sanitizer is left out there. It is not skipped: a skipped test is an error (tests/service.sh)."""
+    """What cannot work under a sanitizer is left out there. It is not skipped: a skipped test is an error."""
     out = [item for item in items if item.get_closest_marker("not_for_sanitizers")]
     if out and sanitized():
         config.hook.pytest_deselected(items=out)
         items[:] = [item for item in items if item not in out]
+
+
+def pytest_sessionfinish(session):
+    """A test that is skipped, for want of a browser, say, is not a test that has passed: scripts/setup.sh installs what they need."""
+    if session.config.pluginmanager.get_plugin("terminalreporter").stats.get("skipped") and not session.exitstatus:
+        print("\nservice: tests were skipped")
+        session.exitstatus = 1
 
 
 @pytest.fixture
