@@ -31,7 +31,7 @@ static void set_init(struct set *s, size_t n, size_t dim)
     s->scratch.radius = s->score + n;
     s->scratch.square = s->score + 2 * n;
     s->scratch.centre = gbose__alloc(s->stride, sizeof(double));
-    s->scratch.tiles = gbose__alloc(gbose__tiles(n, s->stride), sizeof(float));
+    s->scratch.tiles = gbose__alloc(gbose__arms_tiles(n, s->stride), sizeof(float));
     s->keep = calloc(3 * n, sizeof(size_t));
     s->plain = s->keep + n;
     s->scratch.order = s->plain + n;
@@ -42,7 +42,7 @@ static size_t filter(struct set *s, double gamma)
 {
     for (size_t i = 0; i < s->n; i++)
         s->keep[i] = i;
-    return gbose__filter(s->keep, s->n, &s->scratch, s->points, s->score, s->stride, gamma);
+    return gbose__arms_filter(s->keep, s->n, &s->scratch, s->points, s->score, s->stride, gamma);
 }
 
 static void set_clear(struct set *s)
@@ -85,7 +85,7 @@ static void check_set(struct set *s, double gamma)
 {
     size_t count = filter(s, gamma), k = 0, l = 0, pk = 0, pl = 0;
 
-    assert_int_equal(count, gbose__filter_plain(s->plain, s->points, s->score, s->n, s->stride, gamma));
+    assert_int_equal(count, gbose__arms_filter_plain(s->plain, s->points, s->score, s->n, s->stride, gamma));
     assert_memory_equal(s->keep, s->plain, count * sizeof(size_t));
     assert_true(count >= 1);
     filter_obeys_definition(s, count, gamma);
@@ -97,8 +97,8 @@ static void check_set(struct set *s, double gamma)
                 s->keep[count] = count;
         if (count < 2)
             continue;
-        gbose__farthest_pair(&k, &l, &s->scratch, s->points, s->keep, count, s->stride);
-        gbose__farthest_pair_plain(&pk, &pl, s->points, s->keep, count, s->stride);
+        gbose__arms_farthest_pair(&k, &l, &s->scratch, s->points, s->keep, count, s->stride);
+        gbose__arms_farthest_pair_plain(&pk, &pl, s->points, s->keep, count, s->stride);
         assert_int_equal(k, pk);
         assert_int_equal(l, pl);
         assert_true(k < l);
@@ -206,12 +206,13 @@ static void suspects_are_enough(void **state)
             gbose__kernels->dots(s.score, context.points, m.mu, n, s.stride);
         else
             cloud_scores(&r, t / 2 % SCORE_KINDS, s.score, s.points, n, s.stride, gamma);
-        count = gbose__suspects(s.keep, &s.scratch, context.points, s.score, n, s.stride, gamma, m.reach);
+        count =
+            gbose__arms_suspects(s.keep, &s.scratch, context.points, s.score, n, s.stride, gamma, m.reach);
         assert_in_range(count, 1, n);
         spared += n - count;
         all += n;
-        count = gbose__filter(s.keep, count, &s.scratch, s.points, s.score, s.stride, gamma);
-        assert_int_equal(count, gbose__filter_plain(s.plain, s.points, s.score, n, s.stride, gamma));
+        count = gbose__arms_filter(s.keep, count, &s.scratch, s.points, s.score, s.stride, gamma);
+        assert_int_equal(count, gbose__arms_filter_plain(s.plain, s.points, s.score, n, s.stride, gamma));
         assert_memory_equal(s.keep, s.plain, count * sizeof(size_t));
         set_clear(&context);
         set_clear(&s);
@@ -236,7 +237,7 @@ static void equality_keeps(void **state)
         cloud_scores(&r, 4, s.score, s.points, s.n, s.stride, gammas[g]);
         assert_int_equal(filter(&s, gammas[g]), s.n);
         check_set(&s, gammas[g]);
-        s.score[7] = nextafter(s.score[gbose__argmax(s.score, s.n)] + 100 * gammas[g], INFINITY);
+        s.score[7] = nextafter(s.score[gbose__arms_argmax(s.score, s.n)] + 100 * gammas[g], INFINITY);
         assert_true(filter(&s, gammas[g]) < s.n);
         check_set(&s, gammas[g]);
         set_clear(&s);

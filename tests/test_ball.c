@@ -54,7 +54,7 @@ static void check_cloud(struct random *r, size_t kind, size_t n, size_t dim)
     if (count < 2)
         for (count = 0; count < 2; count++)
             keep[count] = count;
-    gbose__farthest_pair_plain(&k, &l, points, keep, count, stride);
+    gbose__arms_farthest_pair_plain(&k, &l, points, keep, count, stride);
     gbose__ball_weights(p, &ball, points, keep, count, stride, k, l);
     for (size_t i = 0, a = 0; i < n; i++)
         if (a < count && keep[a] == i) {

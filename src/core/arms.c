@@ -13,7 +13,7 @@
 /* Beyond this many coordinates single precision loses too many digits. */
 #define MAX_TILE_STRIDE 4096
 
-size_t gbose__argmax(const double *value, size_t n)
+size_t gbose__arms_argmax(const double *value, size_t n)
 {
     size_t best = 0;
 
@@ -53,10 +53,10 @@ static int provably_beaten(double lead, double gap, double largest_lead, double 
     return lead > gamma * (gap * (1 + slack(stride)) + TINY) + 8 * slack(stride) * largest_lead;
 }
 
-size_t gbose__suspects(size_t *suspect, const struct gbose__arms *scratch, const double *context,
-                       const double *score, size_t n, size_t stride, double gamma, double reach)
+size_t gbose__arms_suspects(size_t *suspect, const struct gbose__arms *scratch, const double *context,
+                            const double *score, size_t n, size_t stride, double gamma, double reach)
 {
-    size_t leader = gbose__argmax(score, n), count = 0;
+    size_t leader = gbose__arms_argmax(score, n), count = 0;
     const double *first = context + leader * stride;
     double least = score[leader], norm, rounding;
 
@@ -134,7 +134,7 @@ static size_t tile_size(size_t stride)
     return GBOSE__TILE * (2 * stride + 1);
 }
 
-size_t gbose__tiles(size_t n, size_t stride)
+size_t gbose__arms_tiles(size_t n, size_t stride)
 {
     return n > FEW ? (n + GBOSE__TILE - 1) / GBOSE__TILE * tile_size(stride) : 0;
 }
@@ -198,8 +198,8 @@ static uint64_t first_bits(size_t n)
 
 /* ---- the filter ---- */
 
-size_t gbose__filter_plain(size_t *keep, const double *image, const double *score, size_t n, size_t stride,
-                           double gamma)
+size_t gbose__arms_filter_plain(size_t *keep, const double *image, const double *score, size_t n,
+                                size_t stride, double gamma)
 {
     size_t count = 0;
 
@@ -260,8 +260,8 @@ static void remove_beaten(const struct gbose__arms *scratch, size_t count, const
 
 /* An arm is only beaten by one that scores higher. The leader beats most of those that are eliminated, so it
  * is compared with all first. */
-size_t gbose__filter(size_t *keep, size_t count, const struct gbose__arms *scratch, const double *image,
-                     const double *score, size_t stride, double gamma)
+size_t gbose__arms_filter(size_t *keep, size_t count, const struct gbose__arms *scratch, const double *image,
+                          const double *score, size_t stride, double gamma)
 {
     double *radius = scratch->radius, largest_lead, largest_radius;
     size_t leader = keep[0], last = keep[0], kept = 0, rivals = 0, *rival = scratch->order;
@@ -308,8 +308,8 @@ size_t gbose__filter(size_t *keep, size_t count, const struct gbose__arms *scrat
 
 /* ---- the farthest pair ---- */
 
-void gbose__farthest_pair_plain(size_t *k, size_t *l, const double *image, const size_t *keep, size_t count,
-                                size_t stride)
+void gbose__arms_farthest_pair_plain(size_t *k, size_t *l, const double *image, const size_t *keep,
+                                     size_t count, size_t stride)
 {
     double best = -1;
 
@@ -361,8 +361,8 @@ static void offer(size_t *k, size_t *l, double *best, size_t i, size_t j, const 
  * the first bound below the best distance found ends the work on a tile, and if that is the bound of the
  * tile's first two arms it ends the search. Within a tile, ||i - j||^2 = radius_i^2 + radius_j^2 - 2 i'j in
  * single precision says which pairs need a closer look. */
-void gbose__farthest_pair(size_t *k, size_t *l, const struct gbose__arms *scratch, const double *image,
-                          const size_t *keep, size_t count, size_t stride)
+void gbose__arms_farthest_pair(size_t *k, size_t *l, const struct gbose__arms *scratch, const double *image,
+                               const size_t *keep, size_t count, size_t stride)
 {
     double unit = count > FEW ? find_radii(scratch, image, keep, count, stride) : 0, best = -1;
     const double *radius = scratch->radius;

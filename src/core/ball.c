@@ -270,7 +270,7 @@ static int improve(struct gbose__ball *s, const double *points, const size_t *ke
     size_t far;
 
     gbose__kernels->squares(s->square, points, keep, s->centre, count, stride);
-    far = gbose__argmax(s->square, count);
+    far = gbose__arms_argmax(s->square, count);
     reach = s->square[far];
     rounding = GBOSE__BALL_ROUNDING * sqrt(gbose__dot(s->centre, s->centre, stride)) * sqrt(reach);
     if (reach <= (1 + GBOSE__BALL_TOLERANCE) * spread + rounding)

@@ -27,7 +27,7 @@ static void decide(const gbose *g, const struct gbose__input *in, struct gbose__
 
     for (size_t i = 0; i < in->n; i++)
         round->pmf[i] = own->epsilon / (double)in->n;
-    round->pmf[gbose__argmax(in->score, in->n)] += 1 - own->epsilon;
+    round->pmf[gbose__arms_argmax(in->score, in->n)] += 1 - own->epsilon;
 }
 
 static const gbose_option options[] = {

@@ -39,7 +39,7 @@ static void decide(const gbose *g, const struct gbose__input *in, struct gbose__
         index[i] = in->score[i] + own->gamma * sqrt(gbose__dot(y, y, in->stride));
     }
     memset(round->pmf, 0, in->n * sizeof *round->pmf);
-    round->pmf[gbose__argmax(index, in->n)] = 1;
+    round->pmf[gbose__arms_argmax(index, in->n)] = 1;
 }
 
 static const gbose_option options[] = {

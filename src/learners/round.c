@@ -44,7 +44,7 @@ void gbose_scratch_free(gbose_scratch *scratch)
 /* Doubles in the matrix: n rows, and those of samples, or the arms in tiles. */
 static size_t matrix_size(size_t n, size_t sample_rows, size_t stride)
 {
-    size_t rows = (n + sample_rows) * stride, tiles = gbose__tiles(n, stride) / 2;
+    size_t rows = (n + sample_rows) * stride, tiles = gbose__arms_tiles(n, stride) / 2;
 
     return rows > tiles ? rows : tiles;
 }

@@ -47,12 +47,12 @@ size_t gbose__survivors_find(const gbose *g, const struct gbose__input *in, stru
     const struct gbose__survivors *own = g->own;
     const struct gbose__ridge *fit = &g->fit[0];
 
-    round->n_live = gbose__suspects(round->live, &round->arms, in->context, in->score, in->n, in->stride,
-                                    own->gamma, fit->reach);
+    round->n_live = gbose__arms_suspects(round->live, &round->arms, in->context, in->score, in->n, in->stride,
+                                         own->gamma, fit->reach);
     if (round->n_live > 1) { /* one alone needs no image */
         gbose__ridge_apply(fit, round->image, in->context, round->live, round->n_live);
-        round->n_live = gbose__filter(round->live, round->n_live, &round->arms, round->image, in->score,
-                                      in->stride, own->gamma);
+        round->n_live = gbose__arms_filter(round->live, round->n_live, &round->arms, round->image, in->score,
+                                           in->stride, own->gamma);
     }
     memset(round->pmf, 0, in->n * sizeof *round->pmf);
     if (round->n_live == 1)
@@ -90,5 +90,5 @@ void gbose__survivors_farthest(const gbose *g, const struct gbose__input *in, st
 {
     if (round->n_live > 2)
         break_ties(g, in, round);
-    gbose__farthest_pair(k, l, &round->arms, round->image, round->live, round->n_live, in->stride);
+    gbose__arms_farthest_pair(k, l, &round->arms, round->image, round->live, round->n_live, in->stride);
 }

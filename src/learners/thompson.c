@@ -159,8 +159,8 @@ void gbose__thompson_decide(const gbose *g, const struct gbose__input *in, struc
     const struct gbose__thompson *own = g->own;
     const struct gbose__ridge *fit = &g->fit[0];
 
-    round->n_live = gbose__suspects(round->live, &round->arms, in->context, in->score, in->n, in->stride,
-                                    CANNOT_WIN * own->gamma, fit->reach);
+    round->n_live = gbose__arms_suspects(round->live, &round->arms, in->context, in->score, in->n, in->stride,
+                                         CANNOT_WIN * own->gamma, fit->reach);
     gbose__ridge_apply(fit, round->image, in->context, round->live, round->n_live);
     round->draws = gbose__thompson_law(round->pmf, g, in, round);
 }

@@ -289,7 +289,7 @@ static void decide(const gbose *g, const struct gbose__input *in, struct gbose__
     const struct own *own = g->own;
     const double *score = scores_in_use(g, in);
     struct gbose__width width = width_now(g);
-    size_t best = gbose__argmax(score, in->n), k = best, l;
+    size_t best = gbose__arms_argmax(score, in->n), k = best, l;
 
     memset(round->pmf, 0, in->n * sizeof *round->pmf);
     if (own->certified)
@@ -421,7 +421,7 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
                     struct gbose__ticket *to)
 {
     const struct own *own = g->own;
-    size_t best = gbose__argmax(scores_in_use(g, in), in->n);
+    size_t best = gbose__arms_argmax(scores_in_use(g, in), in->n);
     double features[GBOSE__MAX_FEATURES], shift;
     const double *mu = g->fit[predictor(g)].mu;
     struct gbose__features round = {.clock = (double)g->fit[ORTHOGONAL].steps, .round = in->round};
