@@ -81,17 +81,6 @@ static void wrap(FILE *to, const char *text, size_t width)
     }
 }
 
-/* The same with the narrowest and with the widest lines, as gbose__tables_explain() wants it. */
-static void wrap_narrow(FILE *to, const char *text)
-{
-    wrap(to, text, 78);
-}
-
-static void wrap_wide(FILE *to, const char *text)
-{
-    wrap(to, text, LONGEST_LINE);
-}
-
 static size_t label_width(const struct gbose__plan *plan)
 {
     size_t width = 9;
@@ -272,20 +261,48 @@ static void world_block(FILE *to, const struct gbose__study *s, const struct gbo
 
 /* ---- all of it ---- */
 
-/* What was found, and what the words mean. */
+static void put_text(FILE *to, const char *text)
+{
+    fputs(text, to);
+}
+
+/* What was found, and what the words mean: a line for each note, to be wrapped. NULL: no memory. */
+static char *make_notes(const struct gbose__study *s, const struct gbose__summary *all, int paper, int lone)
+{
+    char *notes = NULL;
+    size_t size;
+    FILE *to = open_memstream(&notes, &size);
+
+    if (!to)
+        return NULL;
+    gbose__findings_say(to, s, all, "\n", put_text);
+    fputs("\n\n", to);
+    gbose__findings_define(to, s->plan, "", "\n", put_text);
+    gbose__tables_explain(to, s->plan, !paper, "", "\n", put_text);
+    if (!paper && lone)
+        fputs("Lone: the share of rounds in which one arm had probability 1.\n", to);
+    fputs("*: the lowest in its column.\n", to);
+    if (fclose(to)) {
+        free(notes);
+        return NULL;
+    }
+    return notes;
+}
+
 static void put_notes(FILE *to, const struct gbose__study *s, const struct gbose__summary *all, int paper,
                       int lone, const struct gbose__print_style *style)
 {
-    void (*text)(FILE *, const char *) = style->width > LONGEST_LINE ? wrap_wide : wrap_narrow;
+    char *notes = make_notes(s, all, paper, lone), *end;
+    size_t width = style->width > LONGEST_LINE ? LONGEST_LINE : style->width > 42 ? style->width - 2 : 40;
 
     putc('\n', to);
-    gbose__findings_say(to, s, all, "\n", text);
-    fputs("\n\n", to);
-    gbose__findings_define(to, s->plan, "", "\n", text);
-    gbose__tables_explain(to, s->plan, !paper, "", "\n", text);
-    if (!paper && lone)
-        fputs("  Lone: the share of rounds in which one arm had probability 1.\n", to);
-    fputs("  *: the lowest in its column.\n", to);
+    for (char *line = notes; line && *line; line = end + 1) {
+        end = line + strcspn(line, "\n");
+        *end = '\0';
+        wrap(to, line, width);
+        putc('\n', to);
+    }
+    free(notes);
 }
 
 void gbose__print_table(FILE *to, const struct gbose__study *s, const struct gbose__summary *all,
