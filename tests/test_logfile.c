@@ -231,7 +231,7 @@ static void dsjson_is_understood(void **state)
     static const char line[] = "{\"_label_cost\":-0.5,\"_label_probability\":0.3,\"_label_Action\":2,\"_"
                                "labelIndex\":1,\"EventId\":\"e\",\"Timestamp\":\"t\","
                                "\"a\":[2,1,3],\"p\":[0.6,0.3,0.1],\"c\":{\"User\":{\"age\":7},\"_multi\":[{"
-                               "\"id\":\"x\"},{\"id\":\"y\"},{\"id\":\"z\"}]},\"pdrop\":0.5}";
+                               "\"id\":\"x\"},{\"id\":\"y\"},{\"id\":\"z\"}]},\"pdrop\":0.2}";
     struct gbose__record r = {0};
     gbose_error err;
     char *text;
@@ -242,14 +242,16 @@ static void dsjson_is_understood(void **state)
     gbose__record_reset(&r);
     assert_int_equal(gbose__dsjson_read(&r, line, strlen(line), 0, &err), GBOSE_OK);
     assert_true(r.arm == 1 && r.n_arms == 3 && r.pmf[0] == 0.3 && r.pmf[1] == 0.6 && r.pmf[2] == 0.1 &&
-                r.reward == 0.5 && r.kept == 0.5);
+                r.reward == 0.5);
+    assert_close(r.kept, 0.8, 1e-15);
     assert_string_equal(r.arms[1], "y");
     assert_string_equal(r.id, "e");
     gbose__record_print_dsjson(&r, to);
     fclose(to);
     gbose__record_reset(&r);
     assert_int_equal(gbose__dsjson_read(&r, text, strlen(text), 0, &err), GBOSE_OK);
-    assert_true(r.arm == 1 && r.pmf[0] == 0.3 && r.pmf[1] == 0.6 && r.reward == 0.5 && r.kept == 0.5);
+    assert_true(r.arm == 1 && r.pmf[0] == 0.3 && r.pmf[1] == 0.6 && r.reward == 0.5);
+    assert_close(r.kept, 0.8, 1e-15);
     free(text);
     gbose__record_reset(&r);
     assert_int_equal(

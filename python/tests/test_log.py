@@ -290,7 +290,7 @@ def test_dsjson_with_the_labels_probability_alone(tmp_path):
     import pandas as pd
 
     path = tmp_path / "a.dsjson"
-    line = {"_label_cost": -1, "_label_probability": 0.125, "_label_Action": 2, "pdrop": 0.5, "c": {"_multi": [{"id": "a"}, {"id": "b"}]}}
+    line = {"_label_cost": -1, "_label_probability": 0.2, "_label_Action": 2, "pdrop": 0.2, "c": {"_multi": [{"id": "a"}, {"id": "b"}]}}
     path.write_text(json.dumps(line) + "\n")
     assert gbose.evaluate(path, ["logged", "arm=b"]).policies["arm=b"]["ips"] == 4  # 1 / 0.25: what was dropped is not counted twice
     command = os.environ.get("GBOSE")

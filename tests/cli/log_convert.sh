@@ -13,6 +13,11 @@ echo '{"arms":["a","c"],"arm":0,"pmf":[0.2,0.8],"r":2}' >>order.jsonl
 expect_error 2 "order.jsonl, line 3: its arms are not those of the first decision" "$gbose" log convert order.jsonl --to csv --out x.csv
 [[ ! -e x.csv ]] || fail "a refused conversion left a file"
 
+# Probabilities that were rounded when they were written add up to 1 again.
+echo '{"arm":0,"pmf":[0.3333334,0.6666667],"r":1}' >rounded.jsonl
+"$gbose" log convert rounded.jsonl | python3 -c 'import json, sys; p = json.load(sys.stdin)["pmf"]; sys.exit(abs(sum(p) - 1) > 1e-15 or abs(p[0] - 0.3333334 / 1.0000001) > 1e-15)' ||
+    fail "rounded probabilities: $("$gbose" log convert rounded.jsonl)"
+
 # One probability or all: a table has one of both, and dsjson makes nothing up.
 cat >mixed.jsonl <<'END'
 {"arms":["a","b"],"arm":0,"p":0.25,"r":1,"drop":0.5}

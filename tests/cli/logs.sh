@@ -214,6 +214,10 @@ printf '{"arms":["a","b"],"arm":%d,"pmf":[0.5,0.5],"r":%d,"user":{"device":"ios"
 printf 'arm,user.device,probability\na,ios,0.9\nb,ios,0.1\nb,web,1\n' >table.csv
 "$gbose" evaluate tabled.jsonl --policy logged table:table.csv --out of >/dev/null
 [[ $(cut -d, -f11 of/policies.csv | tail -1) == 0.9 ]] || fail "a table by a feature: $(cat of/policies.csv)" # mean of 2 * 0.9 * (1, 0, 1, 0)
+printf 'arm,probability\na,0.9\nb,0.6\nc,0.7\n' >table.csv # of the round's arms, made to add up to 1
+"$gbose" evaluate tabled.jsonl --policy logged table:table.csv --out of >/dev/null
+[[ $(cut -d, -f11 of/policies.csv | tail -1) == 0.6 ]] || fail "a table that does not add up to 1: $(cat of/policies.csv)"
+printf 'arm,user.device,probability\na,ios,0.9\nb,ios,0.1\nb,web,1\n' >table.csv
 sed -i 's/user.device/user.size/' table.csv
 expect_error 2 "there is no 'user.size', which table.csv goes by" "$gbose" evaluate tabled.jsonl --policy logged table:table.csv
 printf 'arm,probability\na,0.5\na,0.6\n' >table.csv
