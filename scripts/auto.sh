@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # What docs/learners/gbose-auto.md says of gbose-auto's regret, measured.
-# Usage: scripts/auto.sh worlds|spread|ablation|units [SEED [REPS]]
+# Usage: scripts/auto.sh worlds|spread|ablation|units|round [SEED [REPS]]
 #   worlds     gbose-auto beside the learners of the paper, each with the best of six widths, in 33 worlds: the
 #              table on standard output, and docs/figures/auto.svg                                  (20 minutes)
 #   spread     200 repetitions of gbose-auto and uniform in the same worlds: the worst run              (10 minutes)
 #   ablation   gbose-auto with one part of it taken out at a time, by tests/auto_ablation.c            (5 minutes)
 #   units      gbose-auto with features multiplied and moved, by tests/auto_units.c                   (10 minutes)
-# Seed 2 and 10 (spread: 200, ablation and units: 20) repetitions unless named. A study that was stopped goes on.
+#   round      gbose-auto with features of the round that say all of v, by tests/auto_round.c          (1 minute)
+# Seed 2 and 10 (spread: 200, the last three: 20) repetitions unless named. A study that was stopped goes on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-worlds} seed=${2:-2}
@@ -83,8 +84,11 @@ ablation)
 units)
     build/release/tests/auto_units "$seed" "${3:-20}"
     ;;
+round)
+    build/release/tests/auto_round "$seed" "${3:-20}"
+    ;;
 *)
-    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

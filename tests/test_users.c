@@ -1,5 +1,5 @@
 /* What gbose-auto finds out about users: the tree and the index that its trackers learn from, who is understood, and
- * how long mu is. */
+ * how long mu is, and when the full estimate is doubted. */
 #include "support/check.h"
 #include "support/random.h"
 
@@ -8,6 +8,7 @@
 
 #include "core/ridge.h"
 #include "gbose.h"
+#include "learners/auto/doubt.h"
 #include "learners/auto/index.h"
 #include "learners/auto/length.h"
 #include "learners/auto/tree.h"
@@ -209,6 +210,36 @@ static void those_who_are_understood_count_more(void **state)
     assert_near(gbose__users_weight(&users, tuning, 10), 1, 0.2);
 }
 
+/* Arm 0 leads by 8 in the full estimate's view; the orthogonal one sees nothing, little or all of it. */
+static void bold_claims_are_doubted(void **state)
+{
+    enum { DIM = 2, STRIDE = 8 };
+    static const double contexts[3 * STRIDE] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0.5};
+    const struct gbose__tuning *tuning = &gbose__tuning_default;
+    double full[3] = {8, 0, 4}, seen[3] = {0, 0, 0}, scratch[STRIDE] = {0};
+    struct gbose__input in = {
+        .context = (double *)contexts, .n = 3, .stride = STRIDE, .score = seen, .other_score = full};
+    struct gbose__ridge fit;
+    struct gbose__doubt doubt = {&fit, 1, 1};
+    size_t rival = 9;
+
+    (void)state;
+    assert_int_equal(gbose__ridge_init(&fit, DIM, 0.5, 1), 0); /* |b_0 - b_1| in its metric is 2 */
+    assert_true(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
+    assert_int_equal(rival, 1);
+    seen[0] = 1.9;
+    assert_true(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
+    seen[0] = 2.1; /* confirmed */
+    assert_false(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
+    seen[0] = 0;
+    doubt.residual = 3; /* not bold */
+    assert_false(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
+    in.n = 1;
+    doubt.residual = 1;
+    assert_false(gbose__doubt_finds(&doubt, tuning, &in, 0, &rival, scratch));
+    gbose__ridge_clear(&fit);
+}
+
 /* ---- how long mu is ---- */
 
 /* How often coins say that an estimate is too long which is so many times what it should be. */
@@ -282,6 +313,7 @@ int main(void)
         cmocka_unit_test(the_first_split_is_the_best_one),
         cmocka_unit_test(noise_grows_few_leaves),
         cmocka_unit_test(shares_of_leaves_are_those_of_the_memory),
+        cmocka_unit_test(bold_claims_are_doubted),
         cmocka_unit_test(coins_tell_the_length_of_mu),
         cmocka_unit_test(telling_that_mu_is_small_is_a_penalty),
         cmocka_unit_test(the_index_is_scaled),

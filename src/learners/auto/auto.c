@@ -21,7 +21,8 @@
  *    orthogonal one must not look back like that: what others say may depend on the coin. So each has its own
  *    residuals below. When rewards come at once, both are the same.
  * 4. Contest (contest.h). The full estimate chooses until the orthogonal one has predicted the coins better. Where v
- *    follows users it is told that mu is small if coins say that it claims too much (length.h).
+ *    follows users it is told that mu is small if coins say that it claims too much (length.h), and bold claims are put to the
+ *    test (doubt.h).
  * 5. Weights (scale.h, users.h). Orthogonal terms have weight w, as least squares would have it. Those of the full
  *    regression have w^2: residuals that are large because v is not understood mislead it, where they are
  *    only noise to the other.
@@ -51,6 +52,7 @@
 #include "learners/auto/clip.h"
 #include "learners/auto/contest.h"
 #include "learners/auto/diagnosis.h"
+#include "learners/auto/doubt.h"
 #include "learners/auto/length.h"
 #include "learners/auto/note.h"
 #include "learners/auto/origin.h"
@@ -284,6 +286,23 @@ static struct gbose__width width_now(const gbose *g)
                            g->dim);
 }
 
+/* One arm is left: it is played, but for a small chance of a rival where there is doubt. */
+static void play_lone(const gbose *g, const struct gbose__input *in, struct gbose__round *round, size_t best)
+{
+    const struct own *own = g->own;
+    const struct gbose__scale *scale = &state_of(g)->by_ticket;
+    struct gbose__doubt doubt = {&g->fit[ORTHOGONAL], sqrt(gbose__scale_recent(scale)),
+                                 gbose__scale_unit(scale, own->tuning)};
+    size_t rival;
+
+    round->pmf[best] = 1;
+    if (!uses_full(g) || !follows_users(g) ||
+        !gbose__doubt_finds(&doubt, own->tuning, in, best, &rival, round->image))
+        return;
+    round->pmf[best] = own->tuning->highest_probability;
+    round->pmf[rival] = 1 - round->pmf[best];
+}
+
 static void decide(const gbose *g, const struct gbose__input *in, struct gbose__round *round)
 {
     const struct own *own = g->own;
@@ -297,7 +316,7 @@ static void decide(const gbose *g, const struct gbose__input *in, struct gbose__
     else
         gbose__width_filter(&width, in_use(g), in, score, round, best);
     if (round->n_live == 1) {
-        round->pmf[best] = 1;
+        play_lone(g, in, round, best);
         return;
     }
     if (own->certified)

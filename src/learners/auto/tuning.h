@@ -125,6 +125,11 @@ struct gbose__tuning {
     double
         users_gain; /* it does where the mean square of residuals by the time alone is this many times the leader's */
 
+    /* ---- bold claims (doubt.h) ---- */
+
+    double bold_claim; /* a lead of so many s is bold */
+    double confirmed;  /* widths of the orthogonal estimate by which it must see that lead, too */
+
     /* ---- how long mu is (length.h) ---- */
 
     double length_memory; /* of coins */
@@ -215,6 +220,9 @@ static const struct gbose__tuning gbose__tuning_default = {
     .baseline_room = 1,
 
     .users_gain = 1.5,
+
+    .bold_claim = 4,
+    .confirmed = 1,
 
     .length_memory = 0.98,
     .length_slope = 0.7,
