@@ -97,13 +97,13 @@ function verdict(policy, bandit) {
     return element("p", { class: "verdict" }, `Too few rounds so far to compare with ${other}.`);
   }
   const sure = d.upper < 0 ? "good" : d.lower > 0 ? "bad" : "soft";
-  const text = sure === "good" ? "more" : sure === "bad" ? "LESS" : "perhaps more, perhaps less,";
+  const text = sure === "good" ? "more" : sure === "bad" ? "LESS" : "perhaps more, perhaps less";
   return element(
     "p",
     { class: "verdict" },
     "What was played earns ",
     element("b", { class: sure }, `${signed(-d.estimate)}`),
-    ` a round compared with ${other} [${signed(-d.upper)}, ${signed(-d.lower)}]: ${text} than it, by an interval that is valid at any time.`,
+    ` a round compared with ${other} [${signed(-d.upper)}, ${signed(-d.lower)}]: ${text}, by an interval that is valid at any time.`,
   );
 }
 
@@ -113,9 +113,9 @@ function support(evaluation) {
   const names = { base: "the base arm", uniform: "chance" };
   return [
     element("p", {}, a.p < 0.001
-      ? element("span", { class: "bad" }, `The arms were not drawn with the probabilities that are logged (p = ${a.p.toPrecision(2)}).`)
-      : `Arms were drawn with the probabilities that are logged, as far as can be seen (p = ${a.p.toPrecision(2)}).`),
-    element("p", {}, `In ${percent(a.certain)} of the rounds one arm was certain. The smallest probability that an arm was played with is ${a.least_probability.toPrecision(2)}.`),
+      ? element("span", { class: "bad" }, `The arms were not drawn with the logged probabilities (p = ${a.p.toPrecision(2)}).`)
+      : `Arms were drawn with the logged probabilities, as far as can be seen (p = ${a.p.toPrecision(2)}).`),
+    element("p", {}, `In ${percent(a.certain)} of the rounds one arm was certain. The smallest probability of a played arm is ${a.least_probability.toPrecision(2)}.`),
     ...evaluation.policies.filter((p) => names[p.policy]).map((p) => element("p", {}, `Support: ${percent(p.supported)} of what ${names[p.policy]} would play was possible here.`)),
   ];
 }
@@ -154,11 +154,11 @@ function charts(history) {
   return element(
     "div",
     { class: "charts" },
-    chart("What was played, less others: reward a round, with a sequence valid at any time", x, [
-      { label: "than at random", values: side("uniform", "estimate"), low: side("uniform", "upper"), high: side("uniform", "lower") },
-      { label: "than the base arm", values: side("base", "estimate"), low: side("base", "upper"), high: side("base", "lower") },
+    chart("Gain in reward per round over other policies, with intervals valid at any time", x, [
+      { label: "over random play", values: side("uniform", "estimate"), low: side("uniform", "upper"), high: side("uniform", "lower") },
+      { label: "over the base arm", values: side("base", "estimate"), low: side("base", "upper"), high: side("base", "lower") },
     ], { name: "difference", over }),
-    chart("Reward, and the level v(t) that is common to all arms and was removed", x, [
+    chart("Reward, and the level v(t) common to all arms, which is removed", x, [
       { label: "reward", values: points.map((p) => p.reward) },
       { label: "level v(t)", values: points.map((p) => p.level) },
     ], { name: "reward", over }),
@@ -169,10 +169,10 @@ function charts(history) {
 
 function effects(list) {
   const known = list.filter((e) => e.estimate !== null);
-  if (!known.length) return element("p", { class: "soft" }, "Chance has not told arms apart yet.");
+  if (!known.length) return element("p", { class: "soft" }, "There is no random choice between different arms yet to learn from.");
   const reach = Math.max(...known.map((e) => Math.max(Math.abs(e.fixed.lower), Math.abs(e.fixed.upper), Math.abs(e.estimate))));
   return table(
-    ["Feature", "#Effect on the reward", "#95%, at one look", "#at any time", ""],
+    ["Feature", "#Effect on the reward", "#95%, for one look", "#at any time", ""],
     known.slice(0, 60).map((e) => [
       e.feature,
       signed(e.estimate),
@@ -208,7 +208,7 @@ function generations(name, list) {
         String(g.generation),
         g.spec,
         `${count(g.learned)} of ${count(g.of)}`,
-        g.active ? "decides" : g.ready ? "rests" : "is learning the log",
+        g.active ? "decides" : g.ready ? "idle" : "learning the log",
         g.active ? "" : element("button", { onclick: guarded(activate(g.generation)), disabled: !g.ready }, active && g.generation < active.generation ? "Roll back" : "Activate"),
       ]),
     ),
