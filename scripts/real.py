@@ -2,7 +2,7 @@
 """gbose-auto on real data, beside other learners that have their best width in hindsight.
 
 Usage: scripts/real.py DATA [--sets NAME ...] [--shifts NAME ...] [--times NAME ...] [--scaling NAME ...]
-                       [--learners NAME ...] [--rounds T] [--reps R] [--first F] [--jobs J] [--seconds S]
+                       [--learners NAME ...] [--widths W ...] [--rounds T] [--reps R] [--first F] [--jobs J] [--seconds S]
                        [--results FILE] [--again NAME] [--table]
 
 DATA is a directory with adult.csv.gz, nursery.csv.gz (the class last) and bicycles-hour.csv.gz (columns cnt, hr, weekday and
@@ -39,7 +39,7 @@ import numpy as np
 
 import gbose
 
-WIDTHS = (0.01, 0.03, 0.1, 0.3, 1)
+WIDTHS = (0.01, 0.03, 0.1, 0.3, 1.0)
 OURS = ("gbose", "bose", "action-ts", "semi-ts", "lin-ts", "lin-ucb")
 SETS = ("adult", "nursery", "digits", "wine", "cancer")
 SHIFTS = ("none", "bicycles", "calendar")
@@ -263,7 +263,7 @@ def jobs_of(args):
             if (scaling == "raw" and when != "once") or (learner == INFORMED and shift != "bicycles"):
                 continue
             reps = max(args.reps, SMALL_REPS) if when == "once" and size < SMALL else args.reps
-            for width in WIDTHS if learner in TUNED else (None,):
+            for width in args.widths if learner in TUNED else (None,):
                 found += [
                     {"set": name, "scaling": scaling, "when": when, "shift": shift, "rounds": args.rounds,
                      "learner": learner, "width": width, "rep": rep}
@@ -315,7 +315,8 @@ def cells_of(known, args):
     for text, reward in known.items():
         job = json.loads(text)
         cell = tuple(job[k] for k in ("scaling", "when", "shift", "set"))
-        if job["rounds"] == args.rounds and job["rep"] >= args.first:
+        if (job["rounds"] == args.rounds and job["rep"] >= args.first and job["learner"] in args.learners
+                and (job["width"] is None or job["width"] in args.widths)):
             runs.setdefault(cell, {}).setdefault(job["learner"], {}).setdefault(job["width"], {})[job["rep"]] = reward
     best = {}
     for cell, learners in runs.items():
@@ -368,6 +369,7 @@ def main():
     parser.add_argument("--scaling", nargs="+", default=["standard", "raw"], choices=["standard", "raw"], metavar="NAME")
     everybody = [AUTO, INFORMED, *OURS, *OTHERS]
     parser.add_argument("--learners", nargs="+", default=everybody, choices=everybody, metavar="NAME")
+    parser.add_argument("--widths", nargs="+", type=float, default=WIDTHS)
     parser.add_argument("--rounds", type=int, default=5000)
     parser.add_argument("--reps", type=int, default=4)
     parser.add_argument("--first", type=int, default=0, help="the first repetition, to choose on some and report on others")
