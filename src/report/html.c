@@ -9,9 +9,10 @@
 
 /* Figures are drawn for a white page; in the dark, their black ink takes the colour of the text. */
 static const char style[] =
-    ":root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--line:#d9d9d9;--tint:#f5f6f8}\n"
+    ":root{color-scheme:light "
+    "dark;--paper:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--line:#d9d9d9;--tint:#f5f6f8;--stripe:#1b346708}\n"
     "@media (prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e8e8e8;--soft:#a6a6a6;--line:#3a3d44;"
-    "--tint:#1f2228}}\n"
+    "--tint:#1f2228;--stripe:#ffffff0a}}\n"
     "*{box-sizing:border-box}\n"
     "body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,-apple-system,\"Segoe "
     "UI\","
@@ -34,8 +35,9 @@ static const char style[] =
     "th:first-child,td:first-child{text-align:left}\n"
     "thead th{font-weight:600;border-bottom:1px solid var(--line);vertical-align:bottom}\n"
     "thead tr:first-child th[colspan]{text-align:center;border-bottom-color:transparent}\n"
-    "tbody tr,tbody td:first-child,thead th:first-child{background:var(--paper)}\n"
-    "tbody tr:nth-child(even),tbody tr:nth-child(even) td:first-child{background:var(--tint)}\n"
+    "tbody td:first-child,thead th:first-child{background:var(--paper)}\n"
+    "tbody tr:nth-child(even){background:var(--stripe)}\n"
+    "tbody tr:nth-child(even) td:first-child{background:var(--tint)}\n"
     "thead tr:first-child th:first-child,td:first-child{position:sticky;left:0}\n"
     "td.more{color:var(--soft)}td.edge,th.edge{border-left:1px solid var(--line)}\n"
     "figure{margin:1.5rem 0 2.5rem}\n"
