@@ -101,20 +101,6 @@ int gbose__json_integer(int64_t *out, const json_t *object, const char *key, int
     return GBOSE_OK;
 }
 
-int gbose__json_number(double *out, const json_t *object, const char *key, const char *where,
-                       gbose_error *err)
-{
-    const json_t *value;
-    int rc = get(&value, object, key, "a number", where, err);
-
-    if (rc)
-        return rc;
-    if (!json_is_number(value))
-        return other(key, "a number", value, where, err);
-    *out = json_number_value(value);
-    return GBOSE_OK;
-}
-
 int gbose__json_list(const json_t **out, const json_t *object, const char *key, size_t least,
                      const char *where, gbose_error *err)
 {

@@ -21,8 +21,6 @@ int gbose__json_text(const char **out, const json_t *object, const char *key, co
                      gbose_error *err);
 int gbose__json_integer(int64_t *out, const json_t *object, const char *key, int64_t min, int64_t max,
                         const char *where, gbose_error *err);
-int gbose__json_number(double *out, const json_t *object, const char *key, const char *where,
-                       gbose_error *err);
 /* A list with at least `least` entries. */
 int gbose__json_list(const json_t **out, const json_t *object, const char *key, size_t least,
                      const char *where, gbose_error *err);

@@ -18,14 +18,14 @@ void gbose__plot_grid(struct gbose__page *p, size_t n)
     p->rows = (n + p->columns - 1) / p->columns;
 }
 
-double gbose__plot_width(const struct gbose__page *p)
+static double width_of(const struct gbose__page *p)
 {
     double n = (double)p->columns;
 
     return p->left + n * (p->panel_width + p->right) + (n - 1) * p->gap;
 }
 
-double gbose__plot_height(const struct gbose__page *p)
+static double height_of(const struct gbose__page *p)
 {
     return p->header + (double)p->rows * (p->top + p->panel_height + p->bottom);
 }
@@ -43,7 +43,7 @@ struct gbose__box gbose__plot_box(const struct gbose__page *p, size_t i, double 
 
 void gbose__plot_begin(FILE *to, const struct gbose__page *p, const char *name, const char *title)
 {
-    double width = ceil(gbose__plot_width(p)), height = ceil(gbose__plot_height(p));
+    double width = ceil(width_of(p)), height = ceil(height_of(p));
 
     fprintf(to,
             "# Made by gbose %s. To restyle it, edit and run: gnuplot %s.gp\n"
@@ -83,7 +83,7 @@ void gbose__plot_end(FILE *to)
 
 void gbose__plot_panel(FILE *to, const struct gbose__page *p, size_t i)
 {
-    double width = ceil(gbose__plot_width(p)), height = ceil(gbose__plot_height(p));
+    double width = ceil(width_of(p)), height = ceil(height_of(p));
     double column = (double)(i % p->columns), row = (double)(i / p->columns);
     double x = p->left + column * (p->panel_width + p->right + p->gap);
     double y = height - p->header - row * (p->top + p->panel_height + p->bottom) - p->top;

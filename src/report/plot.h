@@ -35,8 +35,6 @@ struct gbose__box gbose__plot_box(const struct gbose__page *p, size_t i, double 
 
 /* Rows and columns for n panels. */
 void gbose__plot_grid(struct gbose__page *p, size_t n);
-double gbose__plot_width(const struct gbose__page *p);
-double gbose__plot_height(const struct gbose__page *p);
 
 /* The script up to the first panel, and after the last one: what is between is drawn once a terminal. */
 void gbose__plot_begin(FILE *to, const struct gbose__page *p, const char *name, const char *title);

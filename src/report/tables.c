@@ -206,7 +206,7 @@ static void csv_number(FILE *to, double x)
     fprintf(to, ",%s", gbose__format_number(buf, x));
 }
 
-int gbose__tables_write_runs(const struct gbose__study *s, const char *dir, gbose_error *err)
+static int write_runs(const struct gbose__study *s, const char *dir, gbose_error *err)
 {
     struct gbose__file f;
     int rc = gbose__file_open(&f, dir, "runs.csv", err);
@@ -248,8 +248,8 @@ static int write_curve(FILE *to, struct gbose__spread *curve, const struct gbose
     return rc;
 }
 
-int gbose__tables_write_curves(const struct gbose__study *s, const struct gbose__summary *all,
-                               const char *dir, gbose_error *err)
+static int write_curves(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
+                        gbose_error *err)
 {
     struct gbose__spread *curve = calloc(s->plan->n_points + 1, sizeof *curve);
     struct gbose__file f;
@@ -279,8 +279,8 @@ static void csv_spread(FILE *to, const struct gbose__spread *d)
     csv_number(to, d->q3);
 }
 
-int gbose__tables_write_table_csv(const struct gbose__study *s, const struct gbose__summary *all,
-                                  const char *dir, gbose_error *err)
+static int write_table_csv(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
+                           gbose_error *err)
 {
     struct gbose__file f;
     int rc = gbose__file_open(&f, dir, "table.csv", err);
@@ -398,8 +398,8 @@ static void md_world(FILE *to, const struct gbose__study *s, const struct gbose_
     }
 }
 
-int gbose__tables_write_table_md(const struct gbose__study *s, const struct gbose__summary *all,
-                                 const char *dir, gbose_error *err)
+static int write_table_md(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
+                          gbose_error *err)
 {
     const struct gbose__plan *plan = s->plan;
     int printed = gbose__tables_any_printed(plan);
@@ -439,13 +439,13 @@ int gbose__tables_write_table_md(const struct gbose__study *s, const struct gbos
 int gbose__tables_write(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
                         gbose_error *err)
 {
-    int rc = gbose__tables_write_runs(s, dir, err);
+    int rc = write_runs(s, dir, err);
 
     if (!rc)
-        rc = gbose__tables_write_curves(s, all, dir, err);
+        rc = write_curves(s, all, dir, err);
     if (!rc)
-        rc = gbose__tables_write_table_csv(s, all, dir, err);
+        rc = write_table_csv(s, all, dir, err);
     if (!rc)
-        rc = gbose__tables_write_table_md(s, all, dir, err);
+        rc = write_table_md(s, all, dir, err);
     return rc;
 }

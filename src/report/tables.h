@@ -17,17 +17,8 @@
 #include "study/plan.h"
 #include "study/summary.h"
 
-/* Write one of them into an existing directory. GBOSE_OK, GBOSE_ENOMEM or GBOSE__EWRITE. `all` are the
- * summaries of the study. */
-int gbose__tables_write_runs(const struct gbose__study *s, const char *dir, gbose_error *err);
-int gbose__tables_write_curves(const struct gbose__study *s, const struct gbose__summary *all,
-                               const char *dir, gbose_error *err);
-int gbose__tables_write_table_csv(const struct gbose__study *s, const struct gbose__summary *all,
-                                  const char *dir, gbose_error *err);
-int gbose__tables_write_table_md(const struct gbose__study *s, const struct gbose__summary *all,
-                                 const char *dir, gbose_error *err);
-
-/* All four. */
+/* Write all four into an existing directory. GBOSE_OK, GBOSE_ENOMEM or GBOSE__EWRITE. `all` are the summaries of the
+ * study. */
 int gbose__tables_write(const struct gbose__study *s, const struct gbose__summary *all, const char *dir,
                         gbose_error *err);
 

@@ -62,7 +62,8 @@ static int find_bandits(struct gbose__pg_group *g, const struct gbose__change *c
     return rc;
 }
 
-int gbose__pg_bandit_is_there(struct gbose__pg_group *g, uint32_t bandit)
+/* Was the bandit there when this transaction looked? */
+static int is_there(struct gbose__pg_group *g, uint32_t bandit)
 {
     for (size_t i = 0; i < g->n_tally; i++)
         if (g->tally[i].bandit == bandit)
@@ -328,7 +329,7 @@ int gbose__pg_apply_events(struct gbose__pg_group *g, struct gbose__change *chan
         uint32_t bandit =
             changes[i].kind == GBOSE__ADD_EVENT ? changes[i].of.event.bandit : changes[i].of.reward.bandit;
 
-        changes[i].result = gbose__pg_bandit_is_there(g, bandit) ? GBOSE__DONE : GBOSE__MISSING;
+        changes[i].result = is_there(g, bandit) ? GBOSE__DONE : GBOSE__MISSING;
         if (changes[i].kind == GBOSE__ADD_EVENT && changes[i].result == GBOSE__DONE)
             list[n_list++] = &changes[i];
     }

@@ -36,7 +36,4 @@ int gbose__pg_close_all(struct gbose__pg_group *g, struct gbose__pg_closings *al
 int gbose__pg_add_rewards(struct gbose__pg_group *g, struct gbose__change **changes, size_t n,
                           gbose_error *err);
 
-/* Was it there when this transaction looked? */
-int gbose__pg_bandit_is_there(struct gbose__pg_group *g, uint32_t bandit);
-
 #endif

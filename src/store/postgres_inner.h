@@ -16,7 +16,6 @@ struct gbose__pg_bytes {
     size_t size, capacity;
     int bad;
 };
-void gbose__pg_put(struct gbose__pg_bytes *b, const void *bytes, size_t size);
 void gbose__pg_clear(struct gbose__pg_bytes *b);
 
 /* Elements of an array parameter: "{1,2}" for whole numbers, and so on. Close it with gbose__pg_close(). */

@@ -34,7 +34,7 @@ void gbose__pg_arg_bytes(struct gbose__pg_args *a, const void *bytes, size_t siz
 
 /* ---- bytes that grow ---- */
 
-void gbose__pg_put(struct gbose__pg_bytes *b, const void *bytes, size_t size)
+static void put(struct gbose__pg_bytes *b, const void *bytes, size_t size)
 {
     if (b->size + size > b->capacity && !b->bad) {
         size_t capacity = 2 * (b->size + size) + 256;
@@ -62,8 +62,8 @@ void gbose__pg_clear(struct gbose__pg_bytes *b)
 
 static void add_text(struct gbose__pg_bytes *b, const char *text, size_t size)
 {
-    gbose__pg_put(b, b->size ? "," : "{", 1);
-    gbose__pg_put(b, text, size);
+    put(b, b->size ? "," : "{", 1);
+    put(b, text, size);
 }
 
 void gbose__pg_add_int(struct gbose__pg_bytes *b, int64_t x)
@@ -95,13 +95,13 @@ void gbose__pg_add_blob(struct gbose__pg_bytes *b, const void *bytes, size_t siz
     }
     add_text(b, "\"\\\\x", 4);
     for (size_t i = 0; i < size; i++)
-        gbose__pg_put(b, (const char[]){digits[from[i] >> 4], digits[from[i] & 15]}, 2);
-    gbose__pg_put(b, "\"", 1);
+        put(b, (const char[]){digits[from[i] >> 4], digits[from[i] & 15]}, 2);
+    put(b, "\"", 1);
 }
 
 const char *gbose__pg_close(struct gbose__pg_bytes *b)
 {
-    gbose__pg_put(b, b->size ? "}" : "{}", b->size ? 2 : 3); /* with the zero */
+    put(b, b->size ? "}" : "{}", b->size ? 2 : 3); /* with the zero */
     return b->at;
 }
 
@@ -111,14 +111,14 @@ static void put_int2(struct gbose__pg_bytes *b, int16_t x)
 {
     uint16_t word = htons((uint16_t)x);
 
-    gbose__pg_put(b, &word, sizeof word);
+    put(b, &word, sizeof word);
 }
 
 static void put_int4(struct gbose__pg_bytes *b, int32_t x)
 {
     uint32_t word = htonl((uint32_t)x);
 
-    gbose__pg_put(b, &word, sizeof word);
+    put(b, &word, sizeof word);
 }
 
 void gbose__pg_row(struct gbose__pg_bytes *b, int fields)
@@ -148,7 +148,7 @@ void gbose__pg_field_int8(struct gbose__pg_bytes *b, int64_t x)
 void gbose__pg_field_bool(struct gbose__pg_bytes *b, int x)
 {
     put_int4(b, 1);
-    gbose__pg_put(b, x ? "\1" : "\0", 1);
+    put(b, x ? "\1" : "\0", 1);
 }
 
 void gbose__pg_field_double(struct gbose__pg_bytes *b, double x)
@@ -163,7 +163,7 @@ void gbose__pg_field_bytes(struct gbose__pg_bytes *b, const void *bytes, size_t 
 {
     put_int4(b, bytes ? (int32_t)size : -1);
     if (bytes)
-        gbose__pg_put(b, bytes, size);
+        put(b, bytes, size);
 }
 
 /* ---- results ---- */

@@ -45,7 +45,8 @@ struct gbose__spread gbose__summary_spread(double *x, size_t n)
 
 /* ---- differences ---- */
 
-struct gbose__difference gbose__summary_difference(const double *x, size_t n)
+/* The mean of x and its confidence interval. */
+static struct gbose__difference difference(const double *x, size_t n)
 {
     struct gbose__difference d = {n, NAN, NAN, NAN};
     double squares = 0, half;
@@ -160,7 +161,7 @@ static void compare(struct gbose__summary *u, double *x, const struct gbose__stu
         u->reward = reward / (double)n;
         u->lone = lone / (double)n;
     }
-    u->to_first = gbose__summary_difference(x, pairs);
+    u->to_first = difference(x, pairs);
 }
 
 int gbose__summary_make(struct gbose__summary **out, const struct gbose__study *s, gbose_error *err)
@@ -181,7 +182,7 @@ int gbose__summary_make(struct gbose__summary **out, const struct gbose__study *
             u->value = best_value(x, s, w, l);
             u->reward = u->lone = NAN;
             u->tuned = u->fresh = gbose__summary_spread(x, 0);
-            u->to_first = gbose__summary_difference(x, 0);
+            u->to_first = difference(x, 0);
             if (u->value == GBOSE__NO_VALUE)
                 continue;
             u->tuned = regret_spread(x, s, w, l, u->value, tuning(plan));

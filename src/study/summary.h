@@ -57,7 +57,4 @@ double gbose__summary_quantile(const double *sorted, size_t n, double p);
 /* Sort x and take its quartiles. NaN goes last. */
 struct gbose__spread gbose__summary_spread(double *x, size_t n);
 
-/* The mean of x and its confidence interval. */
-struct gbose__difference gbose__summary_difference(const double *x, size_t n);
-
 #endif
