@@ -1,0 +1,72 @@
+/* The full regressions of gbose-auto: what they learn from a round, and what makes them forget or shrink. */
+#include <math.h>
+
+#include "core/kernels.h"
+#include "learners/auto/auto_inner.h"
+#include "learners/auto/clip.h"
+
+struct gbose__auto_term gbose__auto_full_look_back(const gbose *g, const double *features, double reward,
+                                                   double *x)
+{
+    const struct gbose__auto *own = g->own;
+    const double *mu = g->fit[gbose__auto_predictor(g)].mu, *played = own->played;
+    double *bhat = own->scratch;
+    size_t stride = g->fit[ORTHOGONAL].stride;
+    struct gbose__prediction now = gbose__baseline_predict(&own->baseline, features, mu, bhat);
+    double reaction = gbose__baseline_reaction(&own->baseline, features, mu);
+    double best = gbose__dot(x, mu, stride),
+           score = gbose__clip(gbose__dot(played, mu, stride), GBOSE__CLIP_RESIDUAL);
+
+    for (size_t i = 0; i < g->dim; i++)
+        x[i] = played[i] - bhat[i] + reaction * (x[i] - bhat[i]);
+    return (struct gbose__auto_term){
+        reward - gbose__clip(now.reward - reaction * (best - now.effect), GBOSE_MAX_INPUT),
+        gbose__clip(reward - now.shift - score, GBOSE__CLIP_RESIDUAL), score, 1 + reaction};
+}
+
+/* The full regression's response, at most so many s away from what is expected. The orthogonal one has no
+ * such limit, which would bias it. */
+static double believable(const gbose *g, const struct gbose__ridge *full, double response)
+{
+    const struct gbose__auto *own = g->own;
+    const struct gbose__auto_state *state = gbose__auto_state_of(g);
+    double most = gbose__scale_surprise(&state->by_present, own->tuning, &state->rewards), expected;
+
+    if (!(most < INFINITY))
+        return response;
+    expected = gbose__dot(full->x, full->mu, full->stride);
+    return expected + gbose__clip(response - expected, most);
+}
+
+void gbose__auto_full_learn(gbose *g, size_t i, double w, double response)
+{
+    struct gbose__ridge *full = &g->fit[i];
+
+    gbose__ridge_term(full, full->x, w, w * believable(g, full, response));
+}
+
+void gbose__auto_full_doubt_first(gbose *g, struct gbose__note *note, double reward)
+{
+    const struct gbose__auto *own = g->own;
+    const struct gbose__auto_state *state = gbose__auto_state_of(g);
+    double first = state->rewards.last;
+
+    if (!(fabs(first + reward) > 2 * own->tuning->level_doubt * fabs(reward - first)))
+        return;
+    for (size_t i = FULL; i < g->n_fits; i++)
+        gbose__ridge_reset(&g->fit[i]);
+    note->believable_centre += note->shift - first;
+    note->shift = first;
+    note->score = note->centre = note->common = note->best = note->effect_full = 0;
+}
+
+void gbose__auto_full_shorten(gbose *g, const struct gbose__note *note, double reward)
+{
+    const struct gbose__auto *own = g->own;
+    struct gbose__auto_state *state = gbose__auto_state_of(g);
+
+    if (gbose__length_learn(&state->length, own->tuning, gbose__scale_recent(&state->by_ticket),
+                            note->effect_full, reward - note->shift - note->centre) &&
+        gbose__auto_follows_users(g))
+        gbose__length_shorten(&state->length, own->tuning, &g->fit[FULL], g->n_fits - FULL, own->scratch);
+}
