@@ -11,10 +11,11 @@
 #include "core/rng.h"
 #include "gbose.h"
 #include "gbose_world.h"
+#include "support/trial_table.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { ROUNDS = 5000, MOST_REPETITIONS = 1000, MOST_FEATURES = 4 };
+enum { ROUNDS = 5000, MOST_FEATURES = 4 };
 
 static const char *const shifts[] = {"user-sine", "user-product", "user-tree", "user-exp"};
 
@@ -58,8 +59,9 @@ static double next_reward(gbose_world *world)
     return reward;
 }
 
-static double play(const char *shift, const struct variant *v, uint64_t seed, uint32_t repetition)
+static double play(const char *shift, size_t k, uint64_t seed, uint32_t repetition)
 {
+    const struct variant *v = &variants[k];
     gbose_world *world = world_of(shift, v->more, seed, repetition),
                 *with = world_of(shift, "", seed, repetition),
                 *without = world_of(shift, ",known=1", seed, repetition);
@@ -93,37 +95,15 @@ static double play(const char *shift, const struct variant *v, uint64_t seed, ui
     return sum;
 }
 
-static int by_size(const void *a, const void *b)
+static const char *column(size_t k)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
+    return variants[k].name;
 }
 
 int main(int argc, char **argv)
 {
-    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 41;
-    size_t reps = argc > 2 ? strtoul(argv[2], NULL, 10) : 20;
-    double regret[MOST_REPETITIONS];
+    static const struct trial_table table = {"shift", shifts, COUNT(shifts), COUNT(variants), column,
+                                             play,    1};
 
-    if (reps < 1 || reps > MOST_REPETITIONS)
-        return 2;
-    printf("| shift |");
-    for (size_t k = 0; k < COUNT(variants); k++)
-        printf(" %s |", variants[k].name);
-    printf("\n|---|");
-    for (size_t k = 0; k < COUNT(variants); k++)
-        printf("---|");
-    for (size_t s = 0; s < COUNT(shifts); s++) {
-        printf("\n| `%s` |", shifts[s]);
-        for (size_t k = 0; k < COUNT(variants); k++) {
-            for (size_t r = 0; r < reps; r++)
-                regret[r] = play(shifts[s], &variants[k], seed, (uint32_t)r);
-            qsort(regret, reps, sizeof *regret, by_size);
-            printf(" %.1f (%.1f) |", regret[reps / 2], regret[reps - 1]);
-            fflush(stdout);
-        }
-    }
-    printf("\n");
-    return 0;
+    return trial_table_main(&table, argc, argv);
 }

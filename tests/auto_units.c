@@ -9,10 +9,11 @@
 #include "core/rng.h"
 #include "gbose.h"
 #include "gbose_world.h"
+#include "support/trial_table.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { ROUNDS = 5000, MOST_REPETITIONS = 1000 };
+enum { ROUNDS = 5000 };
 
 static const char *const worlds[] = {
     "paper:arms=2,dim=10",
@@ -70,8 +71,9 @@ static void apply(const struct variant *v, const struct change *c, const gbose_w
 }
 
 /* The regret of a repetition; exits when there is no memory or a spec is wrong. */
-static double play(const char *spec, const struct variant *v, uint64_t seed, uint32_t repetition)
+static double play(const char *spec, size_t k, uint64_t seed, uint32_t repetition)
 {
+    const struct variant *v = &variants[k];
     struct change c;
     struct gbose__rng rng;
     gbose_world *world;
@@ -111,37 +113,15 @@ static double play(const char *spec, const struct variant *v, uint64_t seed, uin
     return sum;
 }
 
-static int by_size(const void *a, const void *b)
+static const char *column(size_t k)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
+    return variants[k].name;
 }
 
 int main(int argc, char **argv)
 {
-    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 41;
-    size_t reps = argc > 2 ? strtoul(argv[2], NULL, 10) : 20;
-    double regret[MOST_REPETITIONS];
+    static const struct trial_table table = {"world", worlds, COUNT(worlds), COUNT(variants), column,
+                                             play,    0};
 
-    if (reps < 1 || reps > MOST_REPETITIONS)
-        return 2;
-    printf("| world |");
-    for (size_t k = 0; k < COUNT(variants); k++)
-        printf(" %s |", variants[k].name);
-    printf("\n|---|");
-    for (size_t k = 0; k < COUNT(variants); k++)
-        printf("---|");
-    for (size_t w = 0; w < COUNT(worlds); w++) {
-        printf("\n| `%s` |", worlds[w]);
-        for (size_t k = 0; k < COUNT(variants); k++) {
-            for (size_t r = 0; r < reps; r++)
-                regret[r] = play(worlds[w], &variants[k], seed, (uint32_t)r);
-            qsort(regret, reps, sizeof *regret, by_size);
-            printf(" %.1f |", (regret[(reps - 1) / 2] + regret[reps / 2]) / 2);
-            fflush(stdout);
-        }
-    }
-    printf("\n");
-    return 0;
+    return trial_table_main(&table, argc, argv);
 }
