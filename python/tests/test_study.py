@@ -476,8 +476,10 @@ def test_a_study_goes_on_from_its_directory(tmp_path):
         study(out=tmp_path / "kept", progress=stop)
     assert (tmp_path / "kept" / "study.json").exists()
     Cycle.told.clear()
+    seen.clear()
     again = study(out=tmp_path / "kept", progress=lambda done, needed: seen.append(done))
-    assert max(seen) == 12
+    # On a busy machine all runs may have ended before the stop was obeyed: then nothing is left, and nothing is said.
+    assert not seen or max(seen) == 12
     assert len(Cycle.told) <= 6
     np.testing.assert_array_equal(again.runs, whole.runs)
     np.testing.assert_array_equal(again.curves, whole.curves)
