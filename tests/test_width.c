@@ -59,6 +59,7 @@ static void a_fixed_width_is_fixed(void **state)
 /* The survivors of random arms by the definition, and the coin between two of them. */
 static void the_filter_is_a_loop_over_all_arms(void **state)
 {
+    static const enum gbose__chooser choosers[] = {GBOSE__FULL, GBOSE__FULL_OF_USERS, GBOSE__ORTHOGONAL};
     gbose *g = new_player("lin-ucb:intercept=0,lambda=2.5", DIM);
     struct gbose__ridge *fit = &g->fit[0];
     struct random r = {14};
@@ -69,7 +70,7 @@ static void the_filter_is_a_loop_over_all_arms(void **state)
     dense_init(&dense, DIM, 2.5, 1);
     for (int t = 0; t < 300; t++) {
         double scale = exp(2 * random_normal(&r)), x[DIM];
-        enum gbose__chooser chooser = GBOSE__FULL + t % 3;
+        enum gbose__chooser chooser = choosers[t % 3];
         struct gbose__width width = gbose__width_of(&tuning, chooser, scale, t, 0.5 * t, DIM);
         struct gbose__round *round = &g->scratch.round;
         const struct gbose__input *in = &g->scratch.in;
