@@ -30,7 +30,7 @@ static const struct variant {
     {"without", "gbose-auto", "", 0},
 };
 
-static void give_up(const char *text)
+static _Noreturn void give_up(const char *text)
 {
     fprintf(stderr, "auto_round: %s\n", text);
     exit(1);
