@@ -67,9 +67,8 @@ static double median_regret(const char *learner, const char *world, int rounds)
     return regret[REPS / 2];
 }
 
-/* A random vector that is added to the contexts of all arms may cost a tenth: it is 1.05 times as much over 600 repetitions
- * of seed 5. The medians of 101 have a standard error of about 5%, so that a fifth is allowed. Before contexts were
- * measured from their common part it was 15 to 25 times as much. */
+/* A random vector that is added to the contexts of all arms may cost a tenth. Seen: 1.01 to 1.05 times as much. Before
+ * contexts were measured from their common part it was 15 to 25 times as much. */
 static void what_arms_have_in_common_does_not_matter(void **state)
 {
     static const char *const worlds[] = {"gallery:contexts=blocks,arms=2,dim=10,shift=zero",
@@ -83,7 +82,7 @@ static void what_arms_have_in_common_does_not_matter(void **state)
 
             snprintf(world, sizeof world, "%s,offset=%d", worlds[i], offset);
             moved = median_regret("gbose-auto", world, 300);
-            assert_that(moved < 1.2 * plain, "%s: regret %g instead of %g", world, moved, plain);
+            assert_that(moved < 1.1 * plain, "%s: regret %g instead of %g", world, moved, plain);
         }
 }
 
