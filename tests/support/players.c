@@ -270,6 +270,24 @@ gbose *duplicate(const gbose *g)
     return copy;
 }
 
+gbose *seasoned_player(const char *spec, size_t dim)
+{
+    gbose *young = new_player(spec, dim), *g;
+    struct random rng = {31};
+
+    play(young, 20, &rng, NULL);
+    g = duplicate(young);
+    gbose_free(young);
+    assert_int_equal(gbose_stream(g, 3), GBOSE_OK);
+    play(g, 20, &rng, NULL);
+    return g;
+}
+
+size_t byte_step(size_t i, size_t size)
+{
+    return i < 3000 || i + 100 > size ? 1 : 37;
+}
+
 void assert_unchanged(const gbose *g, const struct bytes *before)
 {
     struct bytes now = saved(g);

@@ -111,6 +111,13 @@ void bytes_free(struct bytes *bytes);
 gbose *loaded(const struct bytes *bytes);
 gbose *duplicate(const gbose *g); /* load(save(g)) */
 
+/* A learner with a past: a saved state that it came through, evidence since, a stream of its own. */
+gbose *seasoned_player(const char *spec, size_t dim);
+
+/* Bytes from one that is looked at to the next: all of the beginning and the end, and of the long rows of a large
+ * state some. The checksum is over all of them, so that time grows with the square of the size. */
+size_t byte_step(size_t i, size_t size);
+
 /* Is g what it was when `before` was saved? */
 void assert_unchanged(const gbose *g, const struct bytes *before);
 
