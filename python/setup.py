@@ -40,6 +40,7 @@ class BuildExtension(build_ext):
         extension.sources = [str(source), "glue.c", "features.c"]
         extension.include_dirs = [str(ROOT / "include"), str(HERE), numpy.get_include()]
         extension.extra_objects = [str(work / "libgbose_study.a")]
+        extension.depends = extension.extra_objects  # or a change of the library would not be linked
         super().build_extension(extension)
 
 

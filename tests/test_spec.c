@@ -21,6 +21,17 @@ static size_t count_learners(void)
     return n;
 }
 
+static const gbose_info *info_of(const char *name)
+{
+    const gbose_info *info;
+
+    for (size_t i = 0; (info = gbose_learner_at(i)); i++)
+        if (!strcmp(info->name, name))
+            return info;
+    fail_msg("there is no learner %s", name);
+    return NULL;
+}
+
 /* ---- what is accepted ---- */
 
 static void every_learner_has_its_name(void **state)
@@ -441,7 +452,7 @@ static void the_ends_of_the_table_s_ranges_are_accepted(void **state)
 
 static void what_an_option_accepts_is_cut_as_by_snprintf(void **state)
 {
-    const gbose_option *gamma = &gbose_learner_at(0)->options[0];
+    const gbose_option *gamma = &info_of("gbose")->options[0];
     static const char whole[] = "a positive number, 'theory' or 'lemma1'";
     char buf[64];
 

@@ -13,7 +13,6 @@
 struct list {
     const char *noun;
     const gbose_info *(*at)(size_t i);
-    const char *first;                                /* shown before all others, or NULL */
     int (*check)(const char *spec, gbose_error *err); /* GBOSE_OK if it is good; else what is wrong with it */
 };
 
@@ -93,13 +92,10 @@ static const gbose_info *find(const struct list *list, const char *spec)
 
 static void print_all(const struct list *list, const char *command)
 {
-    const gbose_info *info = list->first ? find(list, list->first) : NULL;
+    const gbose_info *info;
 
-    if (info)
-        print_line(info);
     for (size_t i = 0; (info = list->at(i)); i++)
-        if (!list->first || strcmp(info->name, list->first))
-            print_line(info);
+        print_line(info);
     printf("\ngbose %s NAME explains the options of one.\n", command);
 }
 
@@ -144,14 +140,14 @@ static int check_world(const char *spec, gbose_error *err)
 
 static int run_learners(int argc, char **argv)
 {
-    static const struct list learners = {"learner", gbose_learner_at, "gbose-auto", check_learner};
+    static const struct list learners = {"learner", gbose_learner_at, check_learner};
 
     return show(argc, argv, &learners);
 }
 
 static int run_worlds(int argc, char **argv)
 {
-    static const struct list worlds = {"world", gbose_world_at, NULL, check_world};
+    static const struct list worlds = {"world", gbose_world_at, check_world};
 
     return show(argc, argv, &worlds);
 }

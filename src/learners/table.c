@@ -1,9 +1,10 @@
-/* The table of learners. A new one is a file of its own and a word here (docs/adding-a-learner.md). */
+/* The table of learners, in the order in which people are shown them. A new one is a file of its own and a word here
+ * (docs/adding-a-learner.md). */
 #include "learners/learner.h"
 #include "learners/options.h"
 
 #define LEARNERS(X)                                                                                          \
-    X(gbose) X(bose) X(action_ts) X(semi_ts) X(lin_ts) X(lin_ucb) X(eps_greedy) X(uniform) X(gbose_auto)
+    X(gbose_auto) X(gbose) X(bose) X(action_ts) X(semi_ts) X(lin_ts) X(lin_ucb) X(eps_greedy) X(uniform)
 
 #define DECLARE(name) extern const struct gbose__learner gbose__##name;
 LEARNERS(DECLARE)

@@ -52,7 +52,7 @@ touch resume.json
 propose simulate sim
 propose "--version" --ver
 propose "--learner --log" simulate --l
-propose "gbose gbose-auto" simulate --learner lin-ts gb
+propose "gbose-auto gbose" simulate --learner lin-ts gb
 propose paper simulate --world pa
 propose "results" simulate --out res
 propose "resume.json" simulate --plan resum

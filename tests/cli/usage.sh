@@ -39,7 +39,7 @@ expect_error 2 "--rounds needs a value" "${sim[@]}" --rounds
 expect_error 2 "unknown option '--round'; did you mean '--rounds'" "${sim[@]}" --round 10
 expect_error 2 "did you mean '--world'" "$gbose" simulate --wrld paper
 expect_error 2 "it knows --world" "$gbose" simulate --frobnicate
-expect_error 2 "there are gbose, bose" "$gbose" simulate --world paper --learner thompson
+expect_error 2 "there are gbose-auto, gbose, bose" "$gbose" simulate --world paper --learner thompson
 expect_error 2 "one by one: gbose-auto lin-ts" "$gbose" simulate --world paper --learner gbose-auto,lin-ts
 expect_error 2 "given twice" "${sim[@]}" --rounds 10 --rounds 20
 expect_error 2 "given twice" "$gbose" simulate --world paper paper --learner gbose
