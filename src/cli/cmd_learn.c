@@ -140,12 +140,11 @@ const struct command cmd_learn = {
     "learn", "train a learner on a log that anybody made",
     "Usage: gbose learn LOG... --learner SPEC --out STATE\n"
     "       gbose learn LOG... --from STATE --out STATE\n\n"
-    "Every logged decision is learned as if the learner had made it, with the probabilities that are logged: "
-    "this\n"
-    "is exact for any probabilities that were really used. The state is what gbose_load() takes.\n\n"
-    "  --learner SPEC  a new learner (gbose learners)\n"
-    "  --from STATE    or one that was saved, to learn more; with a --schema that appends terms to its own, "
-    "it grows\n"
-    "  --out STATE     where it goes\n" LOG_HELP "\nExample:\n"
+    "The learner learns every decision of the log as if it had made it itself, with the probabilities in\n"
+    "the log. This is exact whichever policy made the log, as long as its probabilities are the true ones.\n"
+    "The file that is written is what gbose_load() reads.\n\n"
+    "  --learner SPEC  begin with a new learner (see gbose learners)\n"
+    "  --from STATE    or go on with a saved one; with a --schema that appends terms to its own, it grows\n"
+    "  --out STATE     the file to write the learner to\n" LOG_HELP "\nExample:\n"
     "  gbose learn monday.jsonl.gz tuesday.jsonl.gz --learner gbose-auto:floor=0.1 --out bandit.state\n",
     run};

@@ -309,18 +309,15 @@ const struct command cmd_log = {
     "log", "check a log of decisions, or convert it",
     "Usage: gbose log check LOG...\n"
     "       gbose log convert LOG... --to json|dsjson|csv [--out FILE]\n\n"
-    "check counts decisions, rewards that are missing, duplicates and broken "
-    "lines, and finds out whether arms were drawn with the\n"
-    "probabilities that are logged, and whether all arms could be. Its exit code "
-    "is 1 if lines are broken, ids come twice, or arms\n"
-    "were not drawn as logged.\n"
-    "convert reads any format and writes one; features by name stay as they are, "
-    "or become contexts with --schema.\n"
-    "A CSV of a log with contexts or features of arms has a row for each arm, and one "
-    "without a row for each decision.\n"
-    "What a format has no place for is named on standard error.\n\n"
-    "  --to F          what to write (json)\n"
-    "  --out FILE      where (standard output); .gz packs it\n" LOG_HELP "\nExamples:\n"
+    "check counts decisions, missing rewards, duplicates and broken lines. It tests whether the arms were\n"
+    "really drawn with the probabilities that the log states, and tells which arms could never be drawn.\n"
+    "Its exit code is 1 if lines are broken, if an id occurs twice, or if arms were not drawn as stated.\n\n"
+    "convert reads any format and writes another. Features by name stay as they are; with --schema they\n"
+    "become contexts. A CSV has a row for each arm if there are contexts or features of arms, and else a\n"
+    "row for each decision. What the new format cannot hold is named on standard error.\n\n"
+    "  --to F          the format to write: json, dsjson or csv (json)\n"
+    "  --out FILE      the file to write (standard output); a name that ends in .gz is compressed\n" LOG_HELP
+    "\nExamples:\n"
     "  gbose log check monday.jsonl.gz\n"
     "  gbose log convert personalizer.dsjson --out monday.jsonl.gz\n",
     run};

@@ -16,16 +16,17 @@
         .name = "skip-bad", .most = 0                                                                        \
     }
 #define LOG_HELP                                                                                             \
-    "  LOG             files, plain or gzip, - for standard input, or the store of a service\n"              \
-    "  --format F      json (ours), dsjson, csv, obd, trial; found out if it is not given\n"                 \
-    "  --schema FILE   make contexts of the features by name (gbose help schema)\n"                          \
-    "  --any-schema    also of lines that another schema decided; they are refused otherwise\n"              \
-    "  --skip-bad      go on behind lines that are broken, and count them\n"                                 \
-    "  Columns of a CSV: --arm, --reward, --probability, --id, --time, --unit (arm, reward, ...);\n"         \
-    "  'p:ID' the probability of each arm; 'x:NAME' features of the round. Where only the played arm's\n"    \
-    "  probability is there: --arms 34 (they are called 0 to 33) or --arms a,b,c says which arms there "     \
-    "are.\n"                                                                                                 \
-    "  A trial has unit, action (0 or 1), probability (of 1), outcome and perhaps --available\n"
+    "  LOG             files (plain or gzip), - for standard input, or the store of a service\n"             \
+    "  --format F      json (ours), dsjson, csv, obd or trial; if left out, it is recognised from the "      \
+    "file\n"                                                                                                 \
+    "  --schema FILE   turn features that are given by name into contexts (see gbose help schema)\n"         \
+    "  --any-schema    take lines that were decided with another schema, too; otherwise they are refused\n"  \
+    "  --skip-bad      skip broken lines and count them, instead of stopping at the first\n\n"               \
+    "In a CSV, --arm, --reward, --probability, --id, --time and --unit say which column is which, if they\n" \
+    "are not called arm, reward and so on. Columns 'p:ID' hold the probability of each arm, columns\n"       \
+    "'x:NAME' features of the round. If only the probability of the arm played is there, tell which arms\n"  \
+    "there are: --arms 34 (called 0 to 33) or --arms a,b,c. A trial has columns unit, action (0 or 1),\n"    \
+    "probability (of action 1), outcome, and perhaps available (--available).\n"
 
 /* Numbers for texts: 0, 1, 2, ... in the order in which they come. Zeroed memory is empty. */
 struct names {
