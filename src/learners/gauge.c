@@ -393,9 +393,12 @@ void gbose__gauge_learn(gbose *g, struct gbose__reader said)
     struct gbose__gauge *gauge = g->gauge;
     int changed = 0;
 
-    for (size_t first = 0; first <= gauge->dim; first += CODES_IN_WORD)
-        for (uint64_t word = gbose__get_u64(&said), j = first; word; word >>= CODE_BITS, j++)
+    for (size_t first = 0; first <= gauge->dim; first += CODES_IN_WORD) {
+        uint64_t word = gbose__get_u64(&said);
+
+        for (size_t j = first; word; word >>= CODE_BITS, j++)
             changed |= hear(&gauge->unit[j], (unsigned)word & 0xffff, deviations_of(gauge, j));
+    }
     if (changed && settle(gauge))
         move(g, g->fit, g->state, gauge->shift);
 }
