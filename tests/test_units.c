@@ -281,8 +281,9 @@ static void powers_of_two_change_nothing_in_a_merge(void **state)
 
 /* What rounds say of features, and of the distance of arms (the last one); and the orthogonal regression. */
 struct mirror {
-    long ranges[DIM + 1], range_sum[DIM + 1], range_squares[DIM + 1], sizes[DIM + 1], size_sum[DIM + 1],
-        gaps[DIM + 1], gap_sum[DIM + 1], exponent[DIM + 1];
+    long ranges[DIM + 1], range_sum[DIM + 1], range_squares[DIM + 1], range_cubes[DIM + 1], sizes[DIM + 1],
+        size_sum[DIM + 1], gaps[DIM + 1], gap_sum[DIM + 1], exponent[DIM + 1];
+    int is_spiky[DIM + 1]; /* does the unit follow the few rounds in which the feature is far larger? */
     long double total[DIM]; /* of all contexts on offer in the rounds learned */
     long learned;
     struct dense evidence; /* in the caller's units; its prior is filled in before it is solved */
@@ -419,12 +420,18 @@ static void mirror_hear(const struct mirror *m, struct taken *t, const double *b
 
 static void renew(struct mirror *m, size_t j)
 {
-    long double n = (long double)m->ranges[j], mean, deviation;
+    long double n = (long double)m->ranges[j], mean, square, deviation, far, above;
 
     if (m->ranges[j]) {
         mean = (long double)m->range_sum[j] / n;
-        deviation = sqrtl(fmaxl(0, (long double)m->range_squares[j] / n - mean * mean));
-        m->exponent[j] = (long)floorl(mean + (j < DIM ? deviation : 0) + 0.5L) - gap_of(m, j);
+        square = (long double)m->range_squares[j] / n;
+        deviation = sqrtl(fmaxl(0, square - mean * mean));
+        far = (long double)m->range_cubes[j] / n - 3 * mean * square + 2 * mean * mean * mean;
+        far = deviation > 0 ? far / (deviation * deviation) : 0;
+        above = far > 2 ? far + log2l(deviation / far) : 0; /* the root mean square of two sizes */
+        m->is_spiky[j] = j < DIM && above > deviation;
+        m->exponent[j] =
+            (long)floorl(mean + (j < DIM ? fmaxl(deviation, above) : 0) + 0.5L) - gap_of(m, j);
     } else if (m->sizes[j])
         m->exponent[j] = lround(floor((double)m->size_sum[j] / (double)m->sizes[j] + 0.5));
 }
@@ -437,8 +444,10 @@ static void mirror_learn(struct mirror *m, const struct taken *t, double reward)
         if (!t->is_said[j])
             continue;
         *(t->is_range[j] ? &m->range_sum[j] : &m->size_sum[j]) += t->said[j];
-        if (t->is_range[j])
+        if (t->is_range[j]) {
             m->range_squares[j] += t->said[j] * t->said[j];
+            m->range_cubes[j] += t->said[j] * t->said[j] * t->said[j];
+        }
         *count += 1;
         m->gaps[j] += t->says_gap[j];
         m->gap_sum[j] += t->says_gap[j] ? t->gap[j] : 0;
@@ -541,6 +550,7 @@ static void units_are_as_defined(void **state)
             mirror_compare(&m, g, 1e-7);
     }
     assert_true(g->gauge->unit[7].gap > 0 && g->gauge->unit[0].gap == 0);
+    assert_true(m.is_spiky[3] && !m.is_spiky[0]);
     dense_clear(&m.evidence);
     gbose_scratch_free(scratch);
     gbose_free(g);

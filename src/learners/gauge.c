@@ -5,6 +5,7 @@
 
 #include "core/kernels.h"
 #include "core/memory.h"
+#include "core/normal.h"
 
 /* A range that is a smaller share than this of the size is taken for rounding. */
 #define LEAST_RANGE 0x1p-40
@@ -316,6 +317,10 @@ static void move(const gbose *g, struct gbose__ridge *fit, double *state, const 
 #define FEATURE_DEVIATIONS 1.0
 #define DISTANCE_DEVIATIONS 0.0
 
+/* So many bits above the others are rounds in which a feature is far larger than usual. */
+#define FAR_BITS 2.0
+#define LOG_2 0x1.62e42fefa39efp-1
+
 /* floor(), which is a call. */
 static inline int64_t floor_of(double x)
 {
@@ -324,16 +329,32 @@ static inline int64_t floor_of(double x)
     return whole - (x < (double)whole);
 }
 
-/* The whole number that is nearest to mean + so many standard deviations. It is found from what the numbers are
- * beyond the whole part of their mean, so that numbers that are all larger by one make it larger by one. */
-static int64_t nearest(int64_t count, int64_t sum, int64_t squares, double deviations)
+/* How far the unit is above the mean of exponents, from their variance and third central moment (gauge.h). */
+static double above_mean(double variance, double third, double deviations)
 {
-    double n = (double)count, mean, variance;
-    int64_t base = floor_of((double)sum / n);
+    double deviation = sqrt(variance > 0 ? variance : 0), above = deviations * deviation;
 
-    mean = (double)(sum - base * count) / n;
-    variance = (double)(squares - 2 * base * sum + base * base * count) / n - mean * mean;
-    return base + floor_of(mean + deviations * sqrt(variance > 0 ? variance : 0) + 0.5);
+    if (deviations > 0 && variance > 0 && third > FAR_BITS * variance) {
+        double far = third / variance, rms = far + gbose__log(deviation / far) / LOG_2;
+
+        above = rms > above ? rms : above;
+    }
+    return above;
+}
+
+/* The whole number that is nearest to how far the unit is above the mean. It is found from what the numbers are
+ * beyond the whole part of their mean, so that numbers that are all larger by one make it larger by one. */
+static int64_t nearest(const struct gbose__unit *unit, double deviations)
+{
+    int64_t count = unit->ranges, sum = unit->range_sum, base = floor_of((double)sum / (double)count);
+    int64_t squares = unit->range_squares - 2 * base * sum + base * base * count;
+    int64_t cubes = unit->range_cubes - 3 * base * unit->range_squares + 3 * base * base * sum -
+                    base * base * base * count;
+    double n = (double)count, mean = (double)(sum - base * count) / n;
+    double variance = (double)squares / n - mean * mean;
+    double third = (double)cubes / n - 3 * mean * variance - mean * mean * mean;
+
+    return base + floor_of(mean + above_mean(variance, third, deviations) + 0.5);
 }
 
 /* The gap is the mean of those said, and one bit more: of the binary exponent of a normal number the mean is a bit below
@@ -354,9 +375,9 @@ static int find_exponent(struct gbose__unit *unit, double deviations)
     int64_t before = unit->exponent;
 
     if (unit->ranges > 0)
-        unit->exponent = nearest(unit->ranges, unit->range_sum, unit->range_squares, deviations) - unit->gap;
+        unit->exponent = nearest(unit, deviations) - unit->gap;
     else if (unit->sizes > 0)
-        unit->exponent = nearest(unit->sizes, unit->size_sum, 0, 0);
+        unit->exponent = floor_of((double)unit->size_sum / (double)unit->sizes + 0.5);
     return unit->exponent != before;
 }
 
@@ -376,6 +397,7 @@ static inline int hear(struct gbose__unit *unit, unsigned code, double deviation
         unit->ranges++;
         unit->range_sum += exponent;
         unit->range_squares += exponent * exponent;
+        unit->range_cubes += exponent * exponent * exponent;
         if (code >> GAP_PLACE) {
             unit->gaps++;
             unit->gap_sum += (code >> GAP_PLACE) - 1;
@@ -415,6 +437,7 @@ void gbose__gauge_merge(struct gbose__gauge *into, const struct gbose__gauge *fr
         unit->ranges += theirs->ranges - old->ranges;
         unit->range_sum += theirs->range_sum - old->range_sum;
         unit->range_squares += theirs->range_squares - old->range_squares;
+        unit->range_cubes += theirs->range_cubes - old->range_cubes;
         unit->gaps += theirs->gaps - old->gaps;
         unit->gap_sum += theirs->gap_sum - old->gap_sum;
         unit->gap = gap_of(unit);
@@ -454,30 +477,32 @@ void gbose__gauge_refresh(gbose *g)
 
 /* ---- bytes ---- */
 
-enum { RANGES, RANGE_SUM, RANGE_SQUARES, GAPS, GAP_SUM, SIZES, SIZE_SUM, UNIT_WORDS };
+enum { RANGES, RANGE_SUM, RANGE_SQUARES, RANGE_CUBES, GAPS, GAP_SUM, SIZES, SIZE_SUM, UNIT_WORDS };
 
 void gbose__gauge_write(const struct gbose__gauge *gauge, struct gbose__writer *w)
 {
     for (size_t j = 0; j <= gauge->dim; j++) {
         const struct gbose__unit *unit = &gauge->unit[j];
         const uint64_t words[UNIT_WORDS] = {(uint64_t)unit->ranges,        (uint64_t)unit->range_sum,
-                                            (uint64_t)unit->range_squares, (uint64_t)unit->gaps,
-                                            (uint64_t)unit->gap_sum,       (uint64_t)unit->sizes,
-                                            (uint64_t)unit->size_sum};
+                                            (uint64_t)unit->range_squares, (uint64_t)unit->range_cubes,
+                                            (uint64_t)unit->gaps,          (uint64_t)unit->gap_sum,
+                                            (uint64_t)unit->sizes,         (uint64_t)unit->size_sum};
 
         gbose__put_words(w, words, UNIT_WORDS);
     }
 }
 
-/* A sum of so many exponents? */
-static int is_sum(int64_t sum, int64_t count)
+/* May it be a sum of so many numbers, each at most `most` in magnitude? */
+static int is_sum(int64_t sum, int64_t count, int64_t most)
 {
-    return sum >= -GBOSE__GAUGE_MOST * count && sum <= GBOSE__GAUGE_MOST * count;
+    return sum >= -most * count && sum <= most * count;
 }
 
 void gbose__gauge_read(struct gbose__gauge *gauge, struct gbose__reader *r, uint64_t learned)
 {
-    r->bad |= learned > (uint64_t)1 << 48; /* so that sums are far from overflow */
+    const int64_t most = GBOSE__GAUGE_MOST;
+
+    r->bad |= learned > (uint64_t)1 << 40; /* so that sums are far from overflow */
     for (size_t j = 0; j <= gauge->dim && !r->bad; j++) {
         struct gbose__unit *unit = &gauge->unit[j];
         uint64_t words[UNIT_WORDS];
@@ -486,15 +511,17 @@ void gbose__gauge_read(struct gbose__gauge *gauge, struct gbose__reader *r, uint
         unit->ranges = (int64_t)words[RANGES];
         unit->range_sum = (int64_t)words[RANGE_SUM];
         unit->range_squares = (int64_t)words[RANGE_SQUARES];
+        unit->range_cubes = (int64_t)words[RANGE_CUBES];
         unit->gaps = (int64_t)words[GAPS];
         unit->gap_sum = (int64_t)words[GAP_SUM];
         unit->sizes = (int64_t)words[SIZES];
         unit->size_sum = (int64_t)words[SIZE_SUM];
         r->bad |= words[RANGES] > learned || words[SIZES] > learned - words[RANGES];
-        r->bad = r->bad || !is_sum(unit->range_sum, unit->ranges) || !is_sum(unit->size_sum, unit->sizes) ||
-                 unit->range_squares < 0 || unit->gaps < 0 || unit->gaps > unit->ranges ||
-                 unit->gap_sum < 0 || unit->gap_sum > GAP_MOST * unit->gaps ||
-                 unit->range_squares > GBOSE__GAUGE_MOST * GBOSE__GAUGE_MOST * unit->ranges;
+        r->bad = r->bad || !is_sum(unit->range_sum, unit->ranges, most) ||
+                 !is_sum(unit->size_sum, unit->sizes, most) || unit->range_squares < 0 ||
+                 !is_sum(unit->range_squares, unit->ranges, most * most) ||
+                 !is_sum(unit->range_cubes, unit->ranges, most * most * most) || unit->gaps < 0 ||
+                 unit->gaps > unit->ranges || unit->gap_sum < 0 || unit->gap_sum > GAP_MOST * unit->gaps;
         unit->gap = r->bad ? 0 : gap_of(unit);
         if (!r->bad)
             find_exponent(unit, deviations_of(gauge, j));

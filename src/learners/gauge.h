@@ -7,6 +7,10 @@
  *                 learned, of the binary exponent of its range (largest less smallest over the arms on offer),
  *                 and one standard deviation more. A round in which all arms have the same says nothing; while
  *                 there are no others, e_j is the mean exponent of its size.
+ *                 A feature that is nearly always small, and in a few rounds far larger, counts by its root mean square if that is
+ *                 more: such rounds decide what its effect is, and until they come nobody can tell it from the constant.
+ *                 Those rounds are found from the skewness: of exponents of which a share p is D above the
+ *                 others, variance and third moment are p D^2 and p D^3, nearly, and the mean square is 4^D p times that of the others
  *                 A feature that hardly changes from round to round beside its range over the arms, such as a
  *                 temperature in kelvins in the block of one arm, counts by its changes: e_j is then less by the gap, so
  *                 many bits as the change of its sum over the arms is usually smaller than the range
@@ -36,8 +40,8 @@
 
 /* What rounds have said of a feature, or of the distance of arms. */
 struct gbose__unit {
-    int64_t ranges, range_sum,
-        range_squares; /* rounds that had a range, sums of its exponent and the square */
+    int64_t ranges; /* rounds that had a range, and sums of its exponent, of the square and of the cube */
+    int64_t range_sum, range_squares, range_cubes;
     int64_t gaps,
         gap_sum; /* of those that said by how many bits, 6 at most, the change was smaller than the range */
     int64_t sizes, size_sum; /* of rounds in which all arms had the same, other than zero */
