@@ -2,8 +2,8 @@
  *
  * Many servers write at once. What must have an order gets it from a row that is locked until the commit: a
  * bandit's outcomes are numbered under the lock of its row in `numbering`, taken last, so that they become
- * visible in the order of their numbers. All other locks are taken in the order of keys; should two
- * transactions wait for each other all the same, PostgreSQL ends one, and it is made again. */
+ * visible in the order of their numbers. All other locks are taken in the order of keys, and then gates
+ * (postgres_run.c); should two transactions wait for each other all the same, PostgreSQL ends one, and it is made again. */
 #include "store/postgres_inner.h"
 
 #include <stdio.h>
@@ -16,6 +16,7 @@
 
 #define LONG_PATIENCE 120000 /* milliseconds that the deletion of a bandit or a unit may take */
 #define ATTEMPTS 8           /* of one transaction, when it meets others */
+#define CAREFUL 2 /* after so many it passes the gates first, and cannot meet those who close events */
 
 /* ---- transactions ---- */
 
@@ -159,7 +160,7 @@ static int apply_all(struct gbose__pg_group *g, struct gbose__change *changes, s
             changes[i].of.generation.bandit = made;
         if (changes[i].kind == GBOSE__LEASE_NUMBERS && !changes[i].of.lease.bandit)
             changes[i].of.lease.bandit = made;
-        rc = gbose__pg_pending_write(g, err);
+        rc = gbose__pg_runs_write(g, err);
         if (!rc)
             rc = is_of_events(&changes[i]) ? gbose__pg_apply_events(g, changes + i, 1, err)
                                            : apply_one(g, &changes[i], err);
@@ -199,21 +200,24 @@ static int make_days(struct gbose__pg_store *store, const struct gbose__change *
 }
 
 /* Begin; and which bandits are there? */
-static int begin(struct gbose__pg_group *g, const struct gbose__change *changes, size_t n, gbose_error *err)
+static int begin(struct gbose__pg_group *g, const struct gbose__change *changes, size_t n, int careful,
+                 gbose_error *err)
 {
     struct gbose__pg_batch batch = {0};
     struct gbose__pg_bytes ids = {0};
     int rc = gbose__pg_bandits_asked(g, changes, n, &ids, err);
 
     gbose__pg_batch_add(&batch, "BEGIN");
+    if (!rc && careful)
+        rc = gbose__pg_gate_add(g, &batch, err);
     if (ids.size)
         gbose__pg_arg_text(gbose__pg_batch_add(&batch, gbose__pg_bandits_sql), gbose__pg_close(&ids));
     if (!rc && ids.bad)
         rc = gbose__no_memory(err);
     if (!rc)
         rc = gbose__pg_batch_run(g->c, &batch, err);
-    if (!rc && batch.n == 2)
-        gbose__pg_bandits_found(g, batch.result[1]);
+    if (!rc && ids.size)
+        gbose__pg_bandits_found(g, batch.result[batch.n - 1]);
     gbose__pg_batch_clear(&batch);
     gbose__pg_clear(&ids);
     return rc;
@@ -243,12 +247,10 @@ static int commit(struct gbose__pg_group *g, gbose_error *err)
     struct gbose__pg_store *store = g->store;
     struct gbose__pg_batch batch = {0};
     struct gbose__pg_args *args;
-    int rc, bad = 0;
+    int rc = gbose__pg_runs_add(g, &batch, err);
 
-    gbose__pg_pending_add(g, &batch);
-    for (int i = 0; i < 5; i++)
-        bad |= g->pending[i].bad;
-    rc = bad ? gbose__no_memory(err) : save_tally(g, column, &batch, err);
+    if (!rc)
+        rc = save_tally(g, column, &batch, err);
     args = gbose__pg_batch_add(
         &batch, "INSERT INTO done VALUES ($1::int8, $2::int8, now()) ON CONFLICT (token) DO UPDATE"
                 " SET number = excluded.number, time = excluded.time");
@@ -327,9 +329,10 @@ int gbose__pg_settle(struct gbose__store *base, int *happened, gbose_error *err)
     return GBOSE_OK;
 }
 
-static int attempt(struct gbose__pg_store *store, struct gbose__change *changes, size_t n, gbose_error *err)
+static int attempt(struct gbose__pg_store *store, struct gbose__change *changes, size_t n, int careful,
+                   gbose_error *err)
 {
-    struct gbose__pg_group g = {.store = store, .c = &store->writer};
+    struct gbose__pg_group g = {.store = store, .c = &store->writer, .changes = changes, .n = n};
     int rc = gbose__pg_connect(&store->writer, err);
 
     if (!rc)
@@ -339,7 +342,7 @@ static int attempt(struct gbose__pg_store *store, struct gbose__change *changes,
     if (!rc)
         rc = make_days(store, changes, n, err);
     if (!rc)
-        rc = begin(&g, changes, n, err);
+        rc = begin(&g, changes, n, careful, err);
     if (!rc)
         rc = apply_all(&g, changes, n, err);
     if (!rc)
@@ -351,9 +354,7 @@ static int attempt(struct gbose__pg_store *store, struct gbose__change *changes,
 
         gbose__pg_exec(&store->writer, "ROLLBACK", NULL, &ignored);
     }
-    for (int i = 0; i < 5; i++)
-        gbose__pg_clear(&g.pending[i]);
-    free(g.tally);
+    gbose__pg_group_clear(&g);
     return rc;
 }
 
@@ -377,7 +378,7 @@ static int postgres_apply(struct gbose__store *base, struct gbose__change *chang
             store->n_days = 0;
             nanosleep(&pause, NULL);
         }
-        rc = attempt(store, changes, n, err);
+        rc = attempt(store, changes, n, i >= CAREFUL, err);
     }
     free(asked);
     atomic_store(&store->home.away, rc == GBOSE__EAWAY || rc == GBOSE__EDOUBT);

@@ -107,7 +107,8 @@ int gbose__pg_drop_bandit(struct gbose__pg_group *g, struct gbose__change *chang
         "DELETE FROM event WHERE key BETWEEN $1::int8 AND $2::int8",
         "DELETE FROM outcome WHERE key BETWEEN $1::int8 AND $2::int8",
         "DELETE FROM reward WHERE event BETWEEN $1::int8 AND $2::int8",
-        "DELETE FROM pending WHERE key BETWEEN $1::int8 AND $2::int8",
+        "DELETE FROM pending WHERE last BETWEEN $1::int8 AND $2::int8",
+        "DELETE FROM activated WHERE event BETWEEN $1::int8 AND $2::int8",
     };
     static const char *const of_bandit[] = {
         "DELETE FROM named WHERE bandit = $1::int4", "DELETE FROM snapshot WHERE bandit = $1::int4",

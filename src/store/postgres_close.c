@@ -107,11 +107,38 @@ static void put_outcome(struct gbose__pg_bytes *rows, const struct gbose__pg_clo
     gbose__pg_field_int8(rows, gbose__sum_outcome(&it->row));
 }
 
-/* Close events whose rows in `pending` this transaction has locked. */
+/* What was kept of events while they were open. */
+static int forget(struct gbose__pg_group *g, const struct gbose__pg_closings *all, gbose_error *err)
+{
+    struct gbose__pg_bytes activated = {0}, alone = {0};
+    struct gbose__pg_batch batch = {0};
+    int rc = GBOSE_OK;
+
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->at[i].event.activated)
+            gbose__pg_add_int(&activated, all->at[i].event.key);
+        if (all->at[i].event.alone)
+            gbose__pg_add_int(&alone, all->at[i].event.key);
+    }
+    if (activated.size)
+        gbose__pg_arg_text(gbose__pg_batch_add(&batch, "DELETE FROM activated WHERE event = ANY($1::int8[])"),
+                           gbose__pg_close(&activated));
+    if (alone.size)
+        gbose__pg_arg_text(gbose__pg_batch_add(&batch, "DELETE FROM pending WHERE last = ANY($1::int8[])"),
+                           gbose__pg_close(&alone));
+    if (activated.bad || alone.bad)
+        rc = gbose__no_memory(err);
+    else if (batch.n)
+        rc = gbose__pg_batch_run(g->c, &batch, err);
+    gbose__pg_batch_clear(&batch);
+    gbose__pg_clear(&activated);
+    gbose__pg_clear(&alone);
+    return rc;
+}
+
 int gbose__pg_close_all(struct gbose__pg_group *g, struct gbose__pg_closings *all, gbose_error *err)
 {
-    struct gbose__pg_bytes rows = {0}, keys = {0};
-    struct gbose__pg_args args = {0};
+    struct gbose__pg_bytes rows = {0};
     int rc = all->n ? gather(g, all, err) : GBOSE_OK;
 
     if (rc || !all->n)
@@ -137,17 +164,150 @@ int gbose__pg_close_all(struct gbose__pg_group *g, struct gbose__pg_closings *al
                  : it->row.why == GBOSE__DEFAULTED ? GBOSE__PG_DEFAULTED
                                                    : GBOSE__PG_UNUSED]++;
         put_outcome(&rows, it);
-        gbose__pg_add_int(&keys, it->event.key);
     }
-    gbose__pg_arg_text(&args, gbose__pg_close(&keys));
-    if (!rc && keys.bad)
-        rc = gbose__no_memory(err);
     if (!rc)
         rc = gbose__pg_copy(g->c, "COPY outcome FROM STDIN (FORMAT binary)", &rows, err);
     if (!rc)
-        rc = gbose__pg_query(g->c, "DELETE FROM pending WHERE key = ANY($1::int8[])", &args, NULL, err);
+        rc = forget(g, all, err);
     gbose__pg_clear(&rows);
-    gbose__pg_clear(&keys);
+    return rc;
+}
+
+/* ---- what is due ---- */
+
+/* A run that was looked at. */
+struct run {
+    int64_t last;
+    int64_t next; /* the earliest deadline of an event of it that stays open; INT64_MAX: there is none */
+};
+
+static int by_last(const void *a, const void *b)
+{
+    int64_t x = ((const struct run *)a)->last, y = ((const struct run *)b)->last;
+
+    return (x > y) - (x < y);
+}
+
+/* Runs in which something is due, with as many events as may be closed (and up to a run's more), and those of them that are open.
+ * A run without any is there with nulls. */
+static const char due_sql[] =
+    "SELECT r.last, e.key, e.deadline, e.day, e.flags & 1, e.activated FROM (SELECT last, first, day,"
+    " sum(last - first + 1) OVER (ORDER BY deadline, last) - (last - first + 1) AS before"
+    " FROM (SELECT * FROM pending WHERE bandit = $1::int4 AND deadline <= $2::int8 ORDER BY deadline, last"
+    " LIMIT $3::int8) AS due) AS r LEFT JOIN LATERAL (SELECT e.key, e.deadline, e.day, e.flags,"
+    " a.event IS NOT NULL AS activated FROM event e LEFT JOIN outcome o ON o.event = e.key"
+    " LEFT JOIN activated a ON a.event = e.key"
+    " WHERE e.day = r.day AND e.key BETWEEN r.first AND r.last AND o.event IS NULL) AS e ON true"
+    " WHERE r.before < $3::int8 ORDER BY e.deadline, e.key";
+
+static int find_due(struct gbose__pg_group *g, const struct gbose__close_change *it, PGresult **out,
+                    gbose_error *err)
+{
+    struct gbose__pg_batch batch = {0};
+    int rc = gbose__pg_gate_add(g, &batch, err);
+    struct gbose__pg_args *args = gbose__pg_batch_add(&batch, due_sql);
+
+    gbose__pg_arg_int(args, it->bandit);
+    gbose__pg_arg_int(args, it->now);
+    gbose__pg_arg_int(args, (int64_t)it->most);
+    if (!rc)
+        rc = gbose__pg_batch_run(g->c, &batch, err);
+    if (!rc) {
+        *out = batch.result[batch.n - 1];
+        batch.result[batch.n - 1] = NULL;
+    }
+    gbose__pg_batch_clear(&batch);
+    return rc;
+}
+
+/* The runs that a result of due_sql lists, each once, in order. NULL: no memory. */
+static struct run *runs_of(const PGresult *due, size_t *n_runs, gbose_error *err)
+{
+    struct run *runs = malloc((size_t)PQntuples(due) * sizeof *runs + 1);
+    size_t n = 0;
+
+    if (!runs) {
+        gbose__no_memory(err);
+        return NULL;
+    }
+    for (int i = 0; i < PQntuples(due); i++)
+        runs[i] = (struct run){gbose__pg_int(due, i, 0), INT64_MAX};
+    qsort(runs, (size_t)PQntuples(due), sizeof *runs, by_last);
+    for (int i = 0; i < PQntuples(due); i++)
+        if (!n || runs[n - 1].last != runs[i].last)
+            runs[n++] = runs[i];
+    *n_runs = n;
+    return runs;
+}
+
+/* Runs that have been looked at go, or wait for their next event. */
+static int save_runs(struct gbose__pg_group *g, const struct run *runs, size_t n, gbose_error *err)
+{
+    struct gbose__pg_bytes gone = {0}, last = {0}, next = {0};
+    struct gbose__pg_batch batch = {0};
+    struct gbose__pg_args *args;
+    int rc;
+
+    for (size_t i = 0; i < n; i++)
+        if (runs[i].next == INT64_MAX) {
+            gbose__pg_add_int(&gone, runs[i].last);
+        } else {
+            gbose__pg_add_int(&last, runs[i].last);
+            gbose__pg_add_int(&next, runs[i].next);
+        }
+    if (gone.size)
+        gbose__pg_arg_text(gbose__pg_batch_add(&batch, "DELETE FROM pending WHERE last = ANY($1::int8[])"),
+                           gbose__pg_close(&gone));
+    if (last.size) {
+        args = gbose__pg_batch_add(
+            &batch, "UPDATE pending p SET deadline = t.next FROM unnest($1::int8[], $2::int8[])"
+                    " AS t(last, next) WHERE p.last = t.last");
+        gbose__pg_arg_text(args, gbose__pg_close(&last));
+        gbose__pg_arg_text(args, gbose__pg_close(&next));
+    }
+    rc = gone.bad || last.bad || next.bad ? gbose__no_memory(err) : gbose__pg_batch_run(g->c, &batch, err);
+    gbose__pg_batch_clear(&batch);
+    gbose__pg_clear(&gone);
+    gbose__pg_clear(&last);
+    gbose__pg_clear(&next);
+    return rc;
+}
+
+/* Close what is due in some runs. *looked is how many they were. */
+static int close_some(struct gbose__pg_group *g, struct gbose__close_change *it, size_t *looked,
+                      gbose_error *err)
+{
+    struct gbose__pg_closings all = {0};
+    PGresult *r = NULL;
+    struct run *runs = NULL;
+    int rc = find_due(g, it, &r, err);
+
+    if (!rc && !(runs = runs_of(r, looked, err)))
+        rc = GBOSE_ENOMEM;
+    for (int i = 0; !rc && i < PQntuples(r) && !PQgetisnull(r, i, 1); i++) {
+        struct gbose__pg_event event = {.key = gbose__pg_int(r, i, 1),
+                                        .deadline = gbose__pg_int(r, i, 2),
+                                        .day = (int32_t)gbose__pg_int(r, i, 3),
+                                        .deferred = gbose__pg_int(r, i, 4) != 0,
+                                        .activated = gbose__pg_int(r, i, 5) != 0};
+        struct run key = {gbose__pg_int(r, i, 0), 0}, *run;
+
+        if (all.n < it->most && event.deadline <= it->now) {
+            rc = gbose__pg_closing_add(&all, &event, it->now, it->aggregate, it->default_reward, err);
+            continue;
+        }
+        run = bsearch(&key, runs, *looked, sizeof *runs, by_last);
+        if (event.deadline < run->next)
+            run->next = event.deadline;
+    }
+    PQclear(r);
+    if (!rc)
+        rc = gbose__pg_close_all(g, &all, err);
+    if (!rc && *looked)
+        rc = save_runs(g, runs, *looked, err);
+    it->closed = all.n;
+    free(all.at);
+    free(runs);
     return rc;
 }
 
@@ -155,29 +315,13 @@ int gbose__pg_close_due(struct gbose__pg_group *g, struct gbose__change *change,
 {
     struct gbose__close_change *it = &change->of.close;
     struct gbose__pg *c = g->c;
-    struct gbose__pg_closings all = {0};
+    size_t looked;
     PGresult *r;
-    int rc = GBOSE__PG_WITH(
-        "SELECT key, deadline, day, deferred, activated FROM pending WHERE bandit = $1::int4"
-        " AND deadline <= $2::int8 ORDER BY deadline, key LIMIT $3::int8 FOR UPDATE SKIP LOCKED",
-        &r, it->bandit, it->now, (int64_t)it->most);
+    int rc;
 
-    it->closed = 0;
-    if (rc)
-        return rc;
-    for (int i = 0; i < PQntuples(r) && !rc; i++) {
-        struct gbose__pg_event event = {.key = gbose__pg_int(r, i, 0),
-                                        .day = (int32_t)gbose__pg_int(r, i, 2),
-                                        .deferred = gbose__pg_int(r, i, 3) != 0,
-                                        .activated = gbose__pg_int(r, i, 4) != 0};
-
-        rc = gbose__pg_closing_add(&all, &event, it->now, it->aggregate, it->default_reward, err);
-    }
-    PQclear(r);
-    if (!rc)
-        rc = gbose__pg_close_all(g, &all, err);
-    it->closed = all.n;
-    free(all.at);
+    do /* all events of the first runs may have been closed by their rewards */
+        rc = close_some(g, it, &looked, err);
+    while (!rc && looked && !it->closed && it->most);
     if (!rc)
         rc = GBOSE__PG_WITH("SELECT deadline FROM pending WHERE bandit = $1::int4 ORDER BY deadline LIMIT 1",
                             &r, it->bandit);

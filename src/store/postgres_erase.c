@@ -8,14 +8,15 @@
 
 #include "core/error.h"
 
-/* Delete the events that a result lists by key and day (its first two columns), with all that belongs to them. */
-static int delete_events(struct gbose__pg_group *g, uint32_t bandit, const PGresult *events, gbose_error *err)
+/* Delete the events that a result lists by key and day (its first two columns), with all that belongs to them but their runs,
+ * which find out. *closed is how many of them were. */
+static int delete_events(struct gbose__pg_group *g, uint32_t bandit, const PGresult *events, uint64_t *closed,
+                         gbose_error *err)
 {
-    struct gbose__pg_tally *t = gbose__pg_tally_of(g, bandit, err);
     struct gbose__pg_bytes keys = {0}, days = {0}, names = {0};
     struct gbose__pg_args args = {0}, of_keys = {0}, of_names = {0};
     PGresult *r = NULL;
-    int rc = t ? GBOSE_OK : GBOSE_ENOMEM;
+    int rc;
 
     for (int i = 0; i < PQntuples(events); i++) {
         gbose__pg_add_int(&keys, gbose__pg_int(events, i, 0));
@@ -24,19 +25,14 @@ static int delete_events(struct gbose__pg_group *g, uint32_t bandit, const PGres
     gbose__pg_arg_text(&args, gbose__pg_close(&keys));
     gbose__pg_arg_text(&args, gbose__pg_close(&days));
     gbose__pg_arg_text(&of_keys, keys.at);
-    if (!rc && (keys.bad || days.bad))
-        rc = gbose__no_memory(err);
-    if (!rc) /* in the order of keys, as all locks */
-        rc = gbose__pg_query(g->c,
-                             "SELECT 1 FROM pending WHERE key = ANY($1::int8[]) "
-                             "ORDER BY key FOR UPDATE",
-                             &of_keys, NULL, err);
-    if (!rc)
-        rc = gbose__pg_query(g->c, "DELETE FROM pending WHERE key = ANY($1::int8[])", &of_keys, &r, err);
+    rc = keys.bad || days.bad
+             ? gbose__no_memory(err)
+             : gbose__pg_query(g->c, "DELETE FROM outcome WHERE event = ANY($1::int8[])", &of_keys, &r, err);
     if (!rc) {
-        t->count[GBOSE__PG_PENDING] -= (int64_t)gbose__pg_changed(r);
+        *closed = gbose__pg_changed(r);
         PQclear(r);
-        rc = gbose__pg_query(g->c, "DELETE FROM outcome WHERE event = ANY($1::int8[])", &of_keys, NULL, err);
+        rc =
+            gbose__pg_query(g->c, "DELETE FROM activated WHERE event = ANY($1::int8[])", &of_keys, NULL, err);
     }
     if (!rc)
         rc = gbose__pg_query(g->c,
@@ -76,26 +72,32 @@ static int delete_events(struct gbose__pg_group *g, uint32_t bandit, const PGres
 int gbose__pg_erase_unit(struct gbose__pg_group *g, struct gbose__change *change, gbose_error *err)
 {
     struct gbose__erase_change *it = &change->of.erase;
+    struct gbose__pg_tally *t = gbose__pg_tally_of(g, it->bandit, err);
+    struct gbose__pg_batch batch = {0};
     struct gbose__pg *c = g->c;
-    struct gbose__pg_args args = {0};
+    struct gbose__pg_args *args;
     int64_t lo = gbose__row_key(it->bandit, 0);
-    PGresult *r;
-    int rc;
+    uint64_t closed = 0;
+    int rc = t ? gbose__pg_gate_add(g, &batch, err) : GBOSE_ENOMEM;
 
-    gbose__pg_arg_bytes(&args, it->unit, GBOSE__UNIT_SIZE);
-    gbose__pg_arg_int(&args, lo);
-    gbose__pg_arg_int(&args, lo + (int64_t)GBOSE__MAX_NUMBER);
-    rc = gbose__pg_query(
-        c, "SELECT key, day FROM event WHERE unit = $1::bytea AND key BETWEEN $2::int8 AND $3::int8", &args,
-        &r, err);
-    if (rc)
-        return rc;
-    it->erased = (uint64_t)PQntuples(r);
-    if (it->erased)
-        rc = delete_events(g, it->bandit, r, err);
-    else
-        change->result = GBOSE__MISSING;
-    PQclear(r);
+    args = gbose__pg_batch_add(
+        &batch, "SELECT key, day FROM event WHERE unit = $1::bytea AND key BETWEEN $2::int8 AND $3::int8");
+    gbose__pg_arg_bytes(args, it->unit, GBOSE__UNIT_SIZE);
+    gbose__pg_arg_int(args, lo);
+    gbose__pg_arg_int(args, lo + (int64_t)GBOSE__MAX_NUMBER);
+    if (!rc)
+        rc = gbose__pg_batch_run(c, &batch, err);
+    if (!rc) {
+        const PGresult *events = batch.result[batch.n - 1];
+
+        it->erased = (uint64_t)PQntuples(events);
+        if (it->erased)
+            rc = delete_events(g, it->bandit, events, &closed, err);
+        else
+            change->result = GBOSE__MISSING;
+        t->count[GBOSE__PG_PENDING] -= (int64_t)(it->erased - closed);
+    }
+    gbose__pg_batch_clear(&batch);
     if (!rc && it->erased)
         rc = GBOSE__PG_WITH("DELETE FROM snapshot WHERE bandit = $1::int4", NULL, it->bandit);
     if (!rc && it->erased)
@@ -122,6 +124,7 @@ int gbose__pg_retain(struct gbose__pg_group *g, struct gbose__change *change, gb
     struct gbose__erase_change *it = &change->of.erase;
     struct gbose__pg *c = g->c;
     int64_t lo = gbose__row_key(it->bandit, 0);
+    uint64_t closed; /* all of them */
     PGresult *r;
     int rc = GBOSE__PG_WITH(
         "UPDATE numbering SET retained = $2::int8 WHERE bandit = $1::int4 AND retained < $2::int8", NULL,
@@ -139,7 +142,7 @@ int gbose__pg_retain(struct gbose__pg_group *g, struct gbose__change *change, gb
         return rc;
     it->erased = (uint64_t)PQntuples(r);
     if (it->erased)
-        rc = delete_events(g, it->bandit, r, err);
+        rc = delete_events(g, it->bandit, r, &closed, err);
     if (!rc && it->erased)
         rc = GBOSE__PG_WITH(
             "UPDATE numbering SET dropped = greatest(dropped, $2::int8) WHERE bandit = $1::int4", NULL,
@@ -203,8 +206,9 @@ static int drop_day(struct gbose__pg *c, int32_t day, gbose_error *err)
     int rc, may;
 
     rc = GBOSE__PG_WITH(
-        "SELECT NOT EXISTS (SELECT 1 FROM pending WHERE day = $1::int4) AND NOT EXISTS (SELECT 1 FROM "
-        "outcome o"
+        "SELECT NOT EXISTS (SELECT 1 FROM pending p JOIN event e ON e.day = p.day"
+        " AND e.key BETWEEN p.first AND p.last LEFT JOIN outcome o ON o.event = e.key"
+        " WHERE p.day = $1::int4 AND o.event IS NULL) AND NOT EXISTS (SELECT 1 FROM outcome o"
         " JOIN numbering n ON n.bandit = (o.key >> 40)::int4 WHERE o.day = $1::int4"
         " AND (o.time >= n.retained OR (o.key & 1099511627775) > " OLDEST_LEARNED("n.bandit") "))",
         &r, day);
@@ -218,11 +222,12 @@ static int drop_day(struct gbose__pg *c, int32_t day, gbose_error *err)
     snprintf(
         sql, sizeof sql,
         "BEGIN; SET LOCAL lock_timeout = '2s'; DROP TABLE event_%s, reward_%s;"
+        "DELETE FROM pending WHERE day = %" PRId32 ";"
         "UPDATE numbering n SET dropped = greatest(dropped, o.last) FROM (SELECT (key >> 40)::int4 AS bandit,"
         " max(key & 1099511627775) AS last FROM outcome WHERE day = %" PRId32
         " GROUP BY 1) AS o WHERE o.bandit = n.bandit;"
         "INSERT INTO gone VALUES (%" PRId32 ") ON CONFLICT DO NOTHING; COMMIT",
-        name, name, day, day);
+        name, name, day, day, day);
     rc = gbose__pg_exec(c, sql, NULL, err);
     if (rc && c->conn) {
         gbose_error ignored;

@@ -198,15 +198,11 @@ static int take_names(struct gbose__pg_group *g, struct gbose__change **named, s
 
 /* ---- events ---- */
 
-static void put_event(struct gbose__pg_bytes *rows, struct gbose__pg_bytes *pending,
-                      const struct gbose__event_row *row)
+static void put_event(struct gbose__pg_bytes *rows, const struct gbose__event_row *row)
 {
-    int64_t key = gbose__row_key(row->bandit, row->number);
-    int32_t day = gbose__pg_day(row->time);
-
     gbose__pg_row(rows, 14);
-    gbose__pg_field_int4(rows, day);
-    gbose__pg_field_int8(rows, key);
+    gbose__pg_field_int4(rows, gbose__pg_day(row->time));
+    gbose__pg_field_int8(rows, gbose__row_key(row->bandit, row->number));
     gbose__pg_field_bytes(rows, row->name, row->name ? strlen(row->name) : 0);
     gbose__pg_field_int8(rows, row->time);
     gbose__pg_field_int8(rows, row->deadline);
@@ -219,41 +215,6 @@ static void put_event(struct gbose__pg_bytes *rows, struct gbose__pg_bytes *pend
     gbose__pg_field_bytes(rows, row->unit, GBOSE__UNIT_SIZE);
     gbose__pg_field_bytes(rows, row->body, row->body_size);
     gbose__pg_field_int8(rows, gbose__sum_event(row));
-    gbose__pg_add_int(&pending[0], key);
-    gbose__pg_add_int(&pending[1], row->bandit);
-    gbose__pg_add_int(&pending[2], row->deadline);
-    gbose__pg_add_int(&pending[3], day);
-    gbose__pg_add_int(&pending[4], (row->flags & GBOSE__DEFERRED) != 0);
-}
-
-void gbose__pg_pending_add(struct gbose__pg_group *g, struct gbose__pg_batch *batch)
-{
-    struct gbose__pg_args *args;
-
-    if (!g->pending[0].size)
-        return;
-    args = gbose__pg_batch_add(
-        batch, "INSERT INTO pending SELECT k, b, t, d, f <> 0, false FROM unnest($1::int8[], $2::int4[],"
-               " $3::int8[], $4::int4[], $5::int4[]) AS u(k, b, t, d, f)");
-    for (int i = 0; i < 5; i++)
-        gbose__pg_arg_text(args, gbose__pg_close(&g->pending[i]));
-}
-
-int gbose__pg_pending_write(struct gbose__pg_group *g, gbose_error *err)
-{
-    struct gbose__pg_batch batch = {0};
-    int rc = GBOSE_OK;
-
-    gbose__pg_pending_add(g, &batch);
-    for (int i = 0; i < 5; i++)
-        if (g->pending[i].bad)
-            rc = gbose__no_memory(err);
-    if (!rc && batch.n)
-        rc = gbose__pg_batch_run(g->c, &batch, err);
-    gbose__pg_batch_clear(&batch);
-    for (int i = 0; i < 5; i++)
-        gbose__pg_clear(&g->pending[i]);
-    return rc;
 }
 
 /* Write the events of these changes whose result is DONE. */
@@ -274,9 +235,10 @@ static int write_events(struct gbose__pg_group *g, struct gbose__change *const *
         t->count[GBOSE__PG_PENDING]++;
         if (t->used <= row->number)
             t->used = row->number + 1;
-        put_event(&rows, g->pending, row);
+        put_event(&rows, row);
+        rc = gbose__pg_open_add(g, row, err);
     }
-    if (rows.size || rows.bad)
+    if (!rc && (rows.size || rows.bad))
         rc = gbose__pg_copy(g->c, "COPY event FROM STDIN (FORMAT binary)", &rows, err);
     gbose__pg_clear(&rows);
     return rc;
@@ -340,7 +302,7 @@ int gbose__pg_apply_events(struct gbose__pg_group *g, struct gbose__change *chan
         if (changes[i].kind != GBOSE__ADD_EVENT && changes[i].result == GBOSE__DONE)
             list[n_list++] = &changes[i];
     if (!rc && n_list)
-        rc = gbose__pg_pending_write(g, err);
+        rc = gbose__pg_runs_write(g, err);
     if (!rc && n_list)
         rc = gbose__pg_add_rewards(g, list, n_list, err);
     free(list);

@@ -8,6 +8,8 @@
 struct gbose__pg_event {
     int64_t key;
     int there, closed; /* it is in the store; it has an outcome */
+    int open;          /* it had none when it was looked up */
+    int alone;         /* it is a run of its own */
     int32_t day;
     int64_t deadline;
     int deferred, activated;
@@ -29,7 +31,7 @@ struct gbose__pg_closings {
 
 int gbose__pg_closing_add(struct gbose__pg_closings *all, const struct gbose__pg_event *event, int64_t now,
                           enum gbose__aggregate how, double default_reward, gbose_error *err);
-/* Close events whose rows in `pending` this transaction has locked. */
+/* Close events that are open, of bandits whose gates this transaction has passed alone. */
 int gbose__pg_close_all(struct gbose__pg_group *g, struct gbose__pg_closings *all, gbose_error *err);
 
 /* Rewards and activations, in their order. */

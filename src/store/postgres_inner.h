@@ -121,7 +121,7 @@ int gbose__pg_foreign(const struct gbose__pg_home *home, gbose_error *err); /* G
 
 /* ---- the schema (postgres_schema.c) ---- */
 
-#define GBOSE__PG_VERSION 1
+#define GBOSE__PG_VERSION 2
 
 int gbose__pg_home_init(struct gbose__pg_home *home, const char *url, gbose_error *err);
 /* Go by the history of the database that c is connected to from now on. With `lease`, numbers that may have been given away in
@@ -135,6 +135,7 @@ int gbose__pg_schema_make(struct gbose__pg *c, int make, int *from, gbose_error 
 /* ---- the store ---- */
 
 struct gbose__pg_tally;
+struct gbose__pg_open;
 
 struct gbose__pg_store {
     struct gbose__store base;
@@ -160,7 +161,14 @@ struct gbose__pg_group {
     struct gbose__pg *c;
     struct gbose__pg_tally *tally; /* by bandit: what it adds to the counts */
     size_t n_tally;
-    struct gbose__pg_bytes pending[5]; /* rows of that table still to be written: arrays of its columns */
+    const struct gbose__change *changes; /* all of them */
+    size_t n;
+    struct gbose__pg_open *open; /* events that were added, and are in no run yet */
+    size_t n_open, open_capacity;
+    struct gbose__pg_bytes run[5]; /* arrays of the columns of `pending` */
+    struct gbose__pg_bytes
+        gate[2]; /* of gates, and whether each is this group's alone; and have they been passed? */
+    int gated;
 };
 struct gbose__pg_tally {
     uint32_t bandit;
@@ -193,9 +201,20 @@ int gbose__pg_bandits_asked(struct gbose__pg_group *g, const struct gbose__chang
                             struct gbose__pg_bytes *ids, gbose_error *err);
 extern const char gbose__pg_bandits_sql[];
 void gbose__pg_bandits_found(struct gbose__pg_group *g, const PGresult *r);
-/* Rows of `pending` wait for the end of the transaction, unless something before it needs them. */
-void gbose__pg_pending_add(struct gbose__pg_group *g, struct gbose__pg_batch *batch);
-int gbose__pg_pending_write(struct gbose__pg_group *g, gbose_error *err);
+
+/* ---- runs of events, and gates (postgres_run.c) ---- */
+
+/* An event was added. Its row of `pending` waits for the end of the transaction, unless something before it needs it. */
+int gbose__pg_open_add(struct gbose__pg_group *g, const struct gbose__event_row *row, gbose_error *err);
+int gbose__pg_runs_add(struct gbose__pg_group *g, struct gbose__pg_batch *batch, gbose_error *err);
+int gbose__pg_runs_write(struct gbose__pg_group *g, gbose_error *err);
+/* Pass the gates that this group needs, unless it has: the first of the statements that depend on it. */
+int gbose__pg_gate_add(struct gbose__pg_group *g, struct gbose__pg_batch *batch, gbose_error *err);
+void gbose__pg_group_clear(struct gbose__pg_group *g);
+/* The run of event `key`, as a table that is joined: its first and last event and its day, or nothing. */
+#define GBOSE__PG_RUN_OF(key)                                                                                \
+    "(SELECT first, last, day FROM (SELECT first, last, day FROM pending WHERE last >= " key                 \
+    " ORDER BY last LIMIT 1) AS next WHERE first <= " key ")"
 
 /* Decisions, rewards and activations, all at once (postgres_event.c). */
 int gbose__pg_apply_events(struct gbose__pg_group *g, struct gbose__change *changes, size_t n,

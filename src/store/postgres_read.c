@@ -115,9 +115,9 @@ static int view_snapshot(struct gbose__view *view, uint32_t bandit, uint32_t gen
 
 #define EVENT_COLUMNS                                                                                        \
     "e.key, e.name, e.time, e.deadline, e.generation, e.learned, e.flags, e.arm, e.pmf, e.shadow, e.unit,"   \
-    " e.body, e.sum, o.key, o.reward, o.why, o.time, o.sum, coalesce(o.activated, p.activated, false), "     \
+    " e.body, e.sum, o.key, o.reward, o.why, o.time, o.sum, coalesce(o.activated, a.event IS NOT NULL), "    \
     "e.day"
-#define WITH_OUTCOME " LEFT JOIN outcome o ON o.event = e.key LEFT JOIN pending p ON p.key = e.key"
+#define WITH_OUTCOME " LEFT JOIN outcome o ON o.event = e.key LEFT JOIN activated a ON a.event = e.key"
 
 /* Read the columns above. 0, or GBOSE__ECORRUPT. The name gets a zero behind it from libpq. */
 static int read_case(const PGresult *r, int i, struct gbose__event_row *event,
@@ -254,10 +254,9 @@ static int view_event(struct gbose__view *view, uint32_t bandit, uint64_t number
     } else {
         gbose__pg_arg_int(&args, gbose__row_key(bandit, number));
         rc = ask(view,
-                 "SELECT " EVENT_COLUMNS " FROM (SELECT key, day FROM pending WHERE key = $1::int8 UNION ALL"
-                 " SELECT event, day FROM outcome WHERE event = $1::int8) AS w JOIN event e ON e.day = w.day "
-                 "AND e.key ="
-                 " w.key" WITH_OUTCOME,
+                 "SELECT " EVENT_COLUMNS " FROM (SELECT day FROM " GBOSE__PG_RUN_OF(
+                     "$1::int8") " AS r UNION SELECT day FROM outcome WHERE event = $1::int8) AS w"
+                                 " JOIN event e ON e.day = w.day AND e.key = $1::int8" WITH_OUTCOME,
                  &args, &r, err);
     }
     if (rc)
@@ -279,13 +278,13 @@ static int view_outcomes(struct gbose__view *view, uint32_t bandit, uint64_t aft
     gbose__pg_arg_int(&args, gbose__row_key(bandit, after));
     gbose__pg_arg_int(&args, gbose__row_key(bandit, upto > GBOSE__MAX_NUMBER ? GBOSE__MAX_NUMBER : upto));
     gbose__pg_arg_int(&args, (int64_t)most);
-    rc = ask(
-        view,
-        "SELECT " EVENT_COLUMNS
-        " FROM (SELECT * FROM outcome WHERE key > $1::int8 AND key <= $2::int8 ORDER BY key"
-        " LIMIT $3::int8) AS o JOIN event e ON e.day = o.day AND e.key = o.event LEFT JOIN pending p ON false"
-        " ORDER BY o.key",
-        &args, &r, err);
+    rc = ask(view,
+             "SELECT " EVENT_COLUMNS
+             " FROM (SELECT * FROM outcome WHERE key > $1::int8 AND key <= $2::int8 ORDER BY key"
+             " LIMIT $3::int8) AS o JOIN event e ON e.day = o.day AND e.key = o.event LEFT JOIN activated a "
+             "ON false"
+             " ORDER BY o.key",
+             &args, &r, err);
     return rc ? rc : show(view, r, 0, visit, context, err);
 }
 

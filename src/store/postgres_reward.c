@@ -1,8 +1,7 @@
 /* Rewards and activation in the PostgreSQL store.
  *
- * An event that is open has a row in `pending`. Whoever rewards, activates or closes it locks that row first, so
- * that a reward is either part of the outcome or says that it came late, whichever servers they come to. What
- * the changes of a group mean for each other is worked out in memory, in their order. */
+ * What the changes of a group mean for each other is worked out in memory, in their order. Nothing is locked until it is
+ * written; then the gates are passed, and what was found is looked at again (postgres_run.c). */
 #include "store/postgres_event.h"
 
 #include <stdlib.h>
@@ -71,61 +70,46 @@ static int resolve(struct gbose__pg_group *g, struct step *steps, size_t n, gbos
     return rc;
 }
 
-static void take_row(struct gbose__pg_event *events, size_t n, const PGresult *r, int row, int closed)
+static void take_row(struct gbose__pg_event *events, size_t n, const PGresult *r, int row)
 {
     struct gbose__pg_event key = {.key = gbose__pg_int(r, row, 0)};
     struct gbose__pg_event *event = bsearch(&key, events, n, sizeof *events, by_touched);
 
     event->there = 1;
-    event->closed = closed;
     event->day = (int32_t)gbose__pg_int(r, row, 1);
     event->activated = gbose__pg_int(r, row, 2) != 0;
     event->deadline = gbose__pg_int(r, row, 3);
     event->deferred = gbose__pg_int(r, row, 4) != 0;
+    event->closed = gbose__pg_int(r, row, 5) != 0;
+    event->alone = gbose__pg_int(r, row, 6) != 0;
+    event->open = !event->closed;
 }
 
-/* Lock the events that are open, in the order of keys, and look up those that are closed. */
+/* Look up events, open ones by their runs and closed ones by their outcomes. */
 static int look_up(struct gbose__pg_group *g, struct gbose__pg_event *events, size_t n, gbose_error *err)
 {
-    struct gbose__pg_bytes keys = {0}, closed = {0};
+    struct gbose__pg_bytes keys = {0};
     struct gbose__pg_args args = {0};
-    PGresult *r;
+    PGresult *r = NULL;
     int rc;
 
     for (size_t i = 0; i < n; i++)
         gbose__pg_add_int(&keys, events[i].key);
     gbose__pg_arg_text(&args, gbose__pg_close(&keys));
-    rc = keys.bad ? gbose__no_memory(err)
-                  : gbose__pg_query(g->c,
-                                    "SELECT key, day, activated, deadline, deferred FROM pending"
-                                    " WHERE key = ANY($1::int8[]) ORDER BY key FOR UPDATE",
-                                    &args, &r, err);
-    if (!rc) {
-        for (int i = 0; i < PQntuples(r); i++)
-            take_row(events, n, r, i, 0);
-        PQclear(r);
-        for (size_t i = 0; i < n; i++)
-            if (!events[i].there)
-                gbose__pg_add_int(&closed, events[i].key);
-    }
-    if (!rc && (closed.size || closed.bad)) {
-        args = (struct gbose__pg_args){0};
-        gbose__pg_arg_text(&args, gbose__pg_close(&closed));
-        rc =
-            closed.bad
-                ? gbose__no_memory(err)
-                : gbose__pg_query(g->c,
-                                  "SELECT o.event, o.day, o.activated, e.deadline, e.flags & 1 FROM outcome o"
-                                  " JOIN event e ON e.day = o.day AND e.key = o.event"
-                                  " WHERE o.event = ANY($1::int8[])",
-                                  &args, &r, err);
-        for (int i = 0; !rc && i < PQntuples(r); i++)
-            take_row(events, n, r, i, 1);
-        if (!rc)
-            PQclear(r);
-    }
+    rc = keys.bad
+             ? gbose__no_memory(err)
+             : gbose__pg_query(g->c,
+                               "SELECT t.k, e.day, coalesce(o.activated, a.event IS NOT NULL), e.deadline,"
+                               " e.flags & 1, o.event IS NOT NULL, coalesce(w.first = w.last, false)"
+                               " FROM unnest($1::int8[]) AS t(k) LEFT JOIN outcome o ON o.event = t.k"
+                               " LEFT JOIN activated a ON a.event = t.k LEFT JOIN LATERAL " GBOSE__PG_RUN_OF(
+                                   "t.k") " AS w ON true"
+                                          " JOIN event e ON e.day = coalesce(o.day, w.day) AND e.key = t.k",
+                               &args, &r, err);
+    for (int i = 0; !rc && i < PQntuples(r); i++)
+        take_row(events, n, r, i);
+    PQclear(r);
     gbose__pg_clear(&keys);
-    gbose__pg_clear(&closed);
     return rc;
 }
 
@@ -216,7 +200,8 @@ static int take_step(struct step *s, struct step *before, struct gbose__pg_closi
     return gbose__pg_closing_add(closings, event, it->now, it->aggregate, it->default_reward, err);
 }
 
-/* Write the rewards, in their order: that of events with several is the order of their numbers. */
+/* Write the rewards: those of an event in their order, which is that of their numbers; and in the order of events, so that two
+ * servers that are sent the same ones do not wait for each other. */
 static int write_rewards(struct gbose__pg_group *g, const struct step *steps, size_t n, gbose_error *err)
 {
     struct gbose__pg_bytes column[7] = {{0}};
@@ -255,7 +240,7 @@ static int write_rewards(struct gbose__pg_group *g, const struct step *steps, si
                        "INSERT INTO reward (day, event, id, value, time, late, sum)"
                        " SELECT d, e, i, v, w, l <> 0, s FROM unnest($1::int4[], $2::int8[], $3::bytea[],"
                        " $4::float8[], $5::int8[], $6::int4[], $7::int8[]) WITH ORDINALITY"
-                       " AS t(d, e, i, v, w, l, s, ord) ORDER BY ord ON CONFLICT DO NOTHING",
+                       " AS t(d, e, i, v, w, l, s, ord) ORDER BY e, ord ON CONFLICT DO NOTHING",
                        &args, &r, err);
     if (!rc && m && gbose__pg_changed(r) != m) /* another server has just written one of them */
         rc = gbose__fail(err, GBOSE__PG_AGAIN, "cannot write to the store: a reward came twice at once");
@@ -269,19 +254,66 @@ static int write_activations(struct gbose__pg_group *g, const struct step *steps
 {
     struct gbose__pg_bytes keys = {0};
     struct gbose__pg_args args = {0};
+    PGresult *r = NULL;
+    size_t m = 0;
     int rc = GBOSE_OK;
 
     for (size_t i = 0; i < n; i++)
-        if (steps[i].event && steps[i].change->kind == GBOSE__ACTIVATE_EVENT && steps[i].writes)
+        if (steps[i].event && steps[i].change->kind == GBOSE__ACTIVATE_EVENT && steps[i].writes) {
             gbose__pg_add_int(&keys, steps[i].event->key);
-    if (keys.size || keys.bad) {
+            m++;
+        }
+    if (m) {
         gbose__pg_arg_text(&args, gbose__pg_close(&keys));
-        rc = keys.bad
-                 ? gbose__no_memory(err)
-                 : gbose__pg_query(g->c, "UPDATE pending SET activated = true WHERE key = ANY($1::int8[])",
-                                   &args, NULL, err);
+        rc = keys.bad ? gbose__no_memory(err)
+                      : gbose__pg_query(g->c,
+                                        "INSERT INTO activated SELECT k FROM unnest($1::int8[]) AS t(k)"
+                                        " ORDER BY k ON CONFLICT DO NOTHING",
+                                        &args, &r, err);
+        if (!rc && gbose__pg_changed(r) != m) /* another server has just activated one of them */
+            rc = gbose__fail(err, GBOSE__PG_AGAIN,
+                             "cannot write to the store: an event was activated twice at once");
+        PQclear(r);
     }
     gbose__pg_clear(&keys);
+    return rc;
+}
+
+/* Pass the gates. Are the events that were open still there, open, and activated as they should be by now? */
+static int confirm(struct gbose__pg_group *g, const struct gbose__pg_event *events, size_t n,
+                   gbose_error *err)
+{
+    struct gbose__pg_bytes keys = {0}, days = {0};
+    struct gbose__pg_batch batch = {0};
+    struct gbose__pg_args *args;
+    int64_t open = 0, activated = 0;
+    int rc;
+
+    for (size_t i = 0; i < n; i++)
+        if (events[i].open) {
+            gbose__pg_add_int(&keys, events[i].key);
+            gbose__pg_add_int(&days, events[i].day);
+            open++;
+            activated += events[i].activated;
+        }
+    if (!open)
+        return GBOSE_OK;
+    rc = gbose__pg_gate_add(g, &batch, err);
+    args = gbose__pg_batch_add(
+        &batch, "SELECT count(*), count(a.event) FROM unnest($1::int8[], $2::int4[]) AS t(k, d)"
+                " JOIN event e ON e.day = t.d AND e.key = t.k LEFT JOIN outcome o ON o.event = t.k"
+                " LEFT JOIN activated a ON a.event = t.k WHERE o.event IS NULL");
+    gbose__pg_arg_text(args, gbose__pg_close(&keys));
+    gbose__pg_arg_text(args, gbose__pg_close(&days));
+    if (!rc)
+        rc = keys.bad || days.bad ? gbose__no_memory(err) : gbose__pg_batch_run(g->c, &batch, err);
+    if (!rc && (gbose__pg_int(batch.result[batch.n - 1], 0, 0) != open ||
+                gbose__pg_int(batch.result[batch.n - 1], 0, 1) != activated))
+        rc = gbose__fail(err, GBOSE__PG_AGAIN,
+                         "cannot write to the store: an event was closed at the same moment");
+    gbose__pg_batch_clear(&batch);
+    gbose__pg_clear(&keys);
+    gbose__pg_clear(&days);
     return rc;
 }
 
@@ -309,6 +341,8 @@ static int take_steps(struct gbose__pg_group *g, struct step *steps, size_t n, s
         rc = write_rewards(g, steps, n, err);
     if (!rc)
         rc = write_activations(g, steps, n, err);
+    if (!rc)
+        rc = confirm(g, events, n_events, err);
     if (!rc)
         rc = gbose__pg_close_all(g, &closings, err);
     free(closings.at);

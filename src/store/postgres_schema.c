@@ -68,6 +68,20 @@ static const char *const migrations[] = {
     "CREATE TABLE gbose.gone (day int4 PRIMARY KEY);"
     "CREATE TABLE gbose.done (token int8 PRIMARY KEY, number int8 NOT NULL, time timestamptz NOT NULL)"
     " WITH (fillfactor = 50);",
+    /* A row of `pending` is no longer an event but a run of them, first..last, all of one day; no event of it that is open is due
+     * before its deadline (postgres_run.c). Which events are open is said by `outcome` alone, and which were
+     * activated by a table of their own. */
+    "ALTER TABLE gbose.pending RENAME TO pending_1;"
+    "ALTER INDEX gbose.pending_pkey RENAME TO pending_1_pkey;"
+    "CREATE TABLE gbose.pending (last int8 PRIMARY KEY, first int8 NOT NULL, bandit int4 NOT NULL,"
+    " deadline int8 NOT NULL, day int4 NOT NULL) WITH (autovacuum_vacuum_scale_factor = 0.02);"
+    "CREATE TABLE gbose.activated (event int8 PRIMARY KEY);"
+    "INSERT INTO gbose.pending SELECT max(key), min(key), bandit, min(deadline), day FROM (SELECT *,"
+    " key - row_number() OVER (PARTITION BY bandit, day ORDER BY key) AS gaps FROM gbose.pending_1) AS p"
+    " GROUP BY bandit, day, gaps, key >> 8;"
+    "INSERT INTO gbose.activated SELECT key FROM gbose.pending_1 WHERE activated;"
+    "DROP TABLE gbose.pending_1;"
+    "CREATE INDEX pending_due ON gbose.pending (bandit, deadline);",
 };
 _Static_assert(sizeof migrations / sizeof *migrations == GBOSE__PG_VERSION, "a migration for each version");
 

@@ -357,17 +357,17 @@ def test_a_store_that_a_newer_gbose_migrated_is_left_alone(fleet, database):
     api = server.client()
     api.put("/v1/bandits/full", {"dim": 2})
     api.put("/v1/bandits/relaxed", {"dim": 2, "durability": "relaxed"})
-    database.sql("UPDATE gbose.meta SET value = '2' WHERE name = 'version'")
+    database.sql("UPDATE gbose.meta SET value = '3' WHERE name = 'version'")
     until(lambda: api.raw("GET", "/readyz")[0], lambda status: status == 503)
     body = json.dumps({"contexts": [[1, 2], [2, 1]]})
     status, data, _ = api.raw("POST", "/v1/bandits/full/decide", body)
-    assert status == 503 and "of version 2 by now" in json.loads(data)["error"]["message"]
+    assert status == 503 and "of version 3 by now" in json.loads(data)["error"]["message"]
     assert api.raw("POST", "/v1/bandits/relaxed/decide", body)[0] == 200
     time.sleep(0.5)
     assert database.sql("SELECT count(*) FROM gbose.event") == "0"
     done = subprocess.run([GBOSE, "store", "migrate", database.url], capture_output=True, text=True)
     assert done.returncode == 1 and "use a newer one" in done.stderr
-    database.sql("UPDATE gbose.meta SET value = '1' WHERE name = 'version'")
+    database.sql("UPDATE gbose.meta SET value = '2' WHERE name = 'version'")
     until(lambda: database.sql("SELECT count(*) FROM gbose.event"), lambda n: n == "1")
     until(lambda: api.raw("GET", "/readyz")[0], lambda status: status == 200)
 
@@ -385,7 +385,7 @@ def test_a_wrong_database_is_one_clear_line(database):
     database.sql("ALTER DATABASE frozen SET default_transaction_read_only = on")
     for name, statement in {
         "strange": "CREATE SCHEMA gbose",
-        "later": "UPDATE gbose.meta SET value = '2' WHERE name = 'version'",
+        "later": "UPDATE gbose.meta SET value = '3' WHERE name = 'version'",
         "damaged": "UPDATE gbose.meta SET value = 'x' WHERE name = 'version'",
     }.items():
         database.sql(statement, name)
