@@ -208,8 +208,10 @@ static int begin(struct gbose__pg_group *g, const struct gbose__change *changes,
     int rc = gbose__pg_bandits_asked(g, changes, n, &ids, err);
 
     gbose__pg_batch_add(&batch, "BEGIN");
+    if (!rc)
+        rc = gbose__pg_gate_add(g, GBOSE__PG_ERASING, &batch, err);
     if (!rc && careful)
-        rc = gbose__pg_gate_add(g, &batch, err);
+        rc = gbose__pg_gate_add(g, GBOSE__PG_CLOSING, &batch, err);
     if (ids.size)
         gbose__pg_arg_text(gbose__pg_batch_add(&batch, gbose__pg_bandits_sql), gbose__pg_close(&ids));
     if (!rc && ids.bad)
@@ -249,6 +251,8 @@ static int commit(struct gbose__pg_group *g, gbose_error *err)
     struct gbose__pg_args *args;
     int rc = gbose__pg_runs_add(g, &batch, err);
 
+    if (!rc)
+        rc = gbose__pg_forget_add(g, &batch, err);
     if (!rc)
         rc = save_tally(g, column, &batch, err);
     args = gbose__pg_batch_add(

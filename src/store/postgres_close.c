@@ -22,33 +22,36 @@ int gbose__pg_closing_add(struct gbose__pg_closings *all, const struct gbose__pg
     return GBOSE_OK;
 }
 
-/* Read the rewards that came in time. */
-static int gather(struct gbose__pg_group *g, struct gbose__pg_closings *all, gbose_error *err)
+int gbose__pg_rewards_ask(struct gbose__pg_closings *all, struct gbose__pg_batch *batch, gbose_error *err)
 {
-    struct gbose__pg_bytes day = {0}, event = {0};
-    struct gbose__pg_args args = {0};
-    PGresult *r = NULL;
-    int rc;
+    struct gbose__pg_args *args;
 
     for (size_t i = 0; i < all->n; i++) {
-        gbose__pg_add_int(&day, all->at[i].event.day);
-        gbose__pg_add_int(&event, all->at[i].event.key);
+        gbose__pg_add_int(&all->days, all->at[i].event.day);
+        gbose__pg_add_int(&all->events, all->at[i].event.key);
     }
-    gbose__pg_arg_text(&args, gbose__pg_close(&day));
-    gbose__pg_arg_text(&args, gbose__pg_close(&event));
-    rc = day.bad || event.bad
-             ? gbose__no_memory(err)
-             : gbose__pg_query(
-                   g->c,
-                   "SELECT t.ord, r.value FROM unnest($1::int4[], $2::int8[]) WITH ORDINALITY AS t(d, e, ord)"
-                   " JOIN reward r ON r.day = t.d AND r.event = t.e WHERE NOT r.late ORDER BY r.number",
-                   &args, &r, err);
-    for (int i = 0; !rc && i < PQntuples(r); i++)
+    all->asked = batch->n;
+    args = gbose__pg_batch_add(
+        batch, "SELECT t.ord, r.value FROM unnest($1::int4[], $2::int8[]) WITH ORDINALITY AS t(d, e, ord)"
+               " JOIN reward r ON r.day = t.d AND r.event = t.e WHERE NOT r.late ORDER BY r.number");
+    gbose__pg_arg_text(args, gbose__pg_close(&all->days));
+    gbose__pg_arg_text(args, gbose__pg_close(&all->events));
+    return all->days.bad || all->events.bad ? gbose__no_memory(err) : GBOSE_OK;
+}
+
+void gbose__pg_rewards_take(struct gbose__pg_closings *all, const struct gbose__pg_batch *batch)
+{
+    const PGresult *r = batch->result[all->asked];
+
+    for (int i = 0; i < PQntuples(r); i++)
         gbose__aggregate_add(&all->at[gbose__pg_int(r, i, 0) - 1].rewards, gbose__pg_double(r, i, 1));
-    PQclear(r);
-    gbose__pg_clear(&day);
-    gbose__pg_clear(&event);
-    return rc;
+}
+
+void gbose__pg_closings_clear(struct gbose__pg_closings *all)
+{
+    free(all->at);
+    gbose__pg_clear(&all->days);
+    gbose__pg_clear(&all->events);
 }
 
 /* Number the outcomes. The lock of the bandit's row is held until the commit, so that numbers become visible in
@@ -107,42 +110,25 @@ static void put_outcome(struct gbose__pg_bytes *rows, const struct gbose__pg_clo
     gbose__pg_field_int8(rows, gbose__sum_outcome(&it->row));
 }
 
-/* What was kept of events while they were open. */
-static int forget(struct gbose__pg_group *g, const struct gbose__pg_closings *all, gbose_error *err)
+int gbose__pg_forget_add(struct gbose__pg_group *g, struct gbose__pg_batch *batch, gbose_error *err)
 {
-    struct gbose__pg_bytes activated = {0}, alone = {0};
-    struct gbose__pg_batch batch = {0};
-    int rc = GBOSE_OK;
-
-    for (size_t i = 0; i < all->n; i++) {
-        if (all->at[i].event.activated)
-            gbose__pg_add_int(&activated, all->at[i].event.key);
-        if (all->at[i].event.alone)
-            gbose__pg_add_int(&alone, all->at[i].event.key);
-    }
-    if (activated.size)
-        gbose__pg_arg_text(gbose__pg_batch_add(&batch, "DELETE FROM activated WHERE event = ANY($1::int8[])"),
-                           gbose__pg_close(&activated));
-    if (alone.size)
-        gbose__pg_arg_text(gbose__pg_batch_add(&batch, "DELETE FROM pending WHERE last = ANY($1::int8[])"),
-                           gbose__pg_close(&alone));
-    if (activated.bad || alone.bad)
-        rc = gbose__no_memory(err);
-    else if (batch.n)
-        rc = gbose__pg_batch_run(g->c, &batch, err);
-    gbose__pg_batch_clear(&batch);
-    gbose__pg_clear(&activated);
-    gbose__pg_clear(&alone);
-    return rc;
+    if (g->activated.size)
+        gbose__pg_arg_text(gbose__pg_batch_add(batch, "DELETE FROM activated WHERE event = ANY($1::int8[])"),
+                           gbose__pg_close(&g->activated));
+    if (g->closed.size)
+        gbose__pg_arg_text(gbose__pg_batch_add(batch, "DELETE FROM pending WHERE last = ANY($1::int8[])"
+                                                      " AND first = last"),
+                           gbose__pg_close(&g->closed));
+    return g->activated.bad || g->closed.bad ? gbose__no_memory(err) : GBOSE_OK;
 }
 
 int gbose__pg_close_all(struct gbose__pg_group *g, struct gbose__pg_closings *all, gbose_error *err)
 {
     struct gbose__pg_bytes rows = {0};
-    int rc = all->n ? gather(g, all, err) : GBOSE_OK;
+    int rc;
 
-    if (rc || !all->n)
-        return rc;
+    if (!all->n)
+        return GBOSE_OK;
     rc = number(g, all, err);
     for (size_t i = 0; i < all->n && !rc; i++) {
         struct gbose__pg_closing *it = &all->at[i];
@@ -164,11 +150,13 @@ int gbose__pg_close_all(struct gbose__pg_group *g, struct gbose__pg_closings *al
                  : it->row.why == GBOSE__DEFAULTED ? GBOSE__PG_DEFAULTED
                                                    : GBOSE__PG_UNUSED]++;
         put_outcome(&rows, it);
+        if (it->event.activated)
+            gbose__pg_add_int(&g->activated, it->event.key);
+        if (it->event.open)
+            gbose__pg_add_int(&g->closed, it->event.key);
     }
     if (!rc)
         rc = gbose__pg_copy(g->c, "COPY outcome FROM STDIN (FORMAT binary)", &rows, err);
-    if (!rc)
-        rc = forget(g, all, err);
     gbose__pg_clear(&rows);
     return rc;
 }
@@ -204,7 +192,7 @@ static int find_due(struct gbose__pg_group *g, const struct gbose__close_change 
                     gbose_error *err)
 {
     struct gbose__pg_batch batch = {0};
-    int rc = gbose__pg_gate_add(g, &batch, err);
+    int rc = gbose__pg_gate_add(g, GBOSE__PG_CLOSING, &batch, err);
     struct gbose__pg_args *args = gbose__pg_batch_add(&batch, due_sql);
 
     gbose__pg_arg_int(args, it->bandit);
@@ -273,6 +261,20 @@ static int save_runs(struct gbose__pg_group *g, const struct run *runs, size_t n
     return rc;
 }
 
+/* Close events whose rewards have not been read yet. */
+static int gather_and_close(struct gbose__pg_group *g, struct gbose__pg_closings *all, gbose_error *err)
+{
+    struct gbose__pg_batch batch = {0};
+    int rc = gbose__pg_rewards_ask(all, &batch, err);
+
+    if (!rc)
+        rc = gbose__pg_batch_run(g->c, &batch, err);
+    if (!rc)
+        gbose__pg_rewards_take(all, &batch);
+    gbose__pg_batch_clear(&batch);
+    return rc ? rc : gbose__pg_close_all(g, all, err);
+}
+
 /* Close what is due in some runs. *looked is how many they were. */
 static int close_some(struct gbose__pg_group *g, struct gbose__close_change *it, size_t *looked,
                       gbose_error *err)
@@ -301,12 +303,12 @@ static int close_some(struct gbose__pg_group *g, struct gbose__close_change *it,
             run->next = event.deadline;
     }
     PQclear(r);
-    if (!rc)
-        rc = gbose__pg_close_all(g, &all, err);
+    if (!rc && all.n)
+        rc = gather_and_close(g, &all, err);
     if (!rc && *looked)
         rc = save_runs(g, runs, *looked, err);
     it->closed = all.n;
-    free(all.at);
+    gbose__pg_closings_clear(&all);
     free(runs);
     return rc;
 }

@@ -78,7 +78,7 @@ int gbose__pg_erase_unit(struct gbose__pg_group *g, struct gbose__change *change
     struct gbose__pg_args *args;
     int64_t lo = gbose__row_key(it->bandit, 0);
     uint64_t closed = 0;
-    int rc = t ? gbose__pg_gate_add(g, &batch, err) : GBOSE_ENOMEM;
+    int rc = t ? gbose__pg_gate_add(g, GBOSE__PG_CLOSING, &batch, err) : GBOSE_ENOMEM;
 
     args = gbose__pg_batch_add(
         &batch, "SELECT key, day FROM event WHERE unit = $1::bytea AND key BETWEEN $2::int8 AND $3::int8");

@@ -155,6 +155,10 @@ struct gbose__pg_store {
     int64_t doubt_pid, doubt_since;
 };
 
+/* Two kinds of gates (postgres_run.c): at the beginning of a transaction that rewards or erases, and before the end of one that
+ * rewards or closes. */
+enum gbose__pg_gate { GBOSE__PG_ERASING, GBOSE__PG_CLOSING, GBOSE__PG_GATES };
+
 /* One transaction of the writer, while it is made. */
 struct gbose__pg_group {
     struct gbose__pg_store *store;
@@ -166,9 +170,12 @@ struct gbose__pg_group {
     struct gbose__pg_open *open; /* events that were added, and are in no run yet */
     size_t n_open, open_capacity;
     struct gbose__pg_bytes run[5]; /* arrays of the columns of `pending` */
-    struct gbose__pg_bytes
-        gate[2]; /* of gates, and whether each is this group's alone; and have they been passed? */
-    int gated;
+    /* Of what was closed: events that had been activated, and all that were not found by their runs */
+    struct gbose__pg_bytes activated, closed;
+    struct {
+        struct gbose__pg_bytes which, alone; /* arrays: gates, and is each passed alone? */
+        int passed;
+    } gate[GBOSE__PG_GATES];
 };
 struct gbose__pg_tally {
     uint32_t bandit;
@@ -208,12 +215,15 @@ void gbose__pg_bandits_found(struct gbose__pg_group *g, const PGresult *r);
 int gbose__pg_open_add(struct gbose__pg_group *g, const struct gbose__event_row *row, gbose_error *err);
 int gbose__pg_runs_add(struct gbose__pg_group *g, struct gbose__pg_batch *batch, gbose_error *err);
 int gbose__pg_runs_write(struct gbose__pg_group *g, gbose_error *err);
-/* Pass the gates that this group needs, unless it has: the first of the statements that depend on it. */
-int gbose__pg_gate_add(struct gbose__pg_group *g, struct gbose__pg_batch *batch, gbose_error *err);
+/* Pass the gates of a kind that this group needs, unless it has: before the statements that depend on it. */
+int gbose__pg_gate_add(struct gbose__pg_group *g, enum gbose__pg_gate gate, struct gbose__pg_batch *batch,
+                       gbose_error *err);
+/* What was kept of events while they were open goes at the end (postgres_close.c). */
+int gbose__pg_forget_add(struct gbose__pg_group *g, struct gbose__pg_batch *batch, gbose_error *err);
 void gbose__pg_group_clear(struct gbose__pg_group *g);
-/* The run of event `key`, as a table that is joined: its first and last event and its day, or nothing. */
-#define GBOSE__PG_RUN_OF(key)                                                                                \
-    "(SELECT first, last, day FROM (SELECT first, last, day FROM pending WHERE last >= " key                 \
+/* The day of event `key` by its run: a table of one row, or of none. */
+#define GBOSE__PG_DAY_OF(key)                                                                                \
+    "(SELECT day FROM (SELECT first, day FROM pending WHERE last >= " key                                    \
     " ORDER BY last LIMIT 1) AS next WHERE first <= " key ")"
 
 /* Decisions, rewards and activations, all at once (postgres_event.c). */

@@ -254,7 +254,7 @@ static int view_event(struct gbose__view *view, uint32_t bandit, uint64_t number
     } else {
         gbose__pg_arg_int(&args, gbose__row_key(bandit, number));
         rc = ask(view,
-                 "SELECT " EVENT_COLUMNS " FROM (SELECT day FROM " GBOSE__PG_RUN_OF(
+                 "SELECT " EVENT_COLUMNS " FROM (SELECT day FROM " GBOSE__PG_DAY_OF(
                      "$1::int8") " AS r UNION SELECT day FROM outcome WHERE event = $1::int8) AS w"
                                  " JOIN event e ON e.day = w.day AND e.key = $1::int8" WITH_OUTCOME,
                  &args, &r, err);

@@ -81,36 +81,57 @@ static void take_row(struct gbose__pg_event *events, size_t n, const PGresult *r
     event->deadline = gbose__pg_int(r, row, 3);
     event->deferred = gbose__pg_int(r, row, 4) != 0;
     event->closed = gbose__pg_int(r, row, 5) != 0;
-    event->alone = gbose__pg_int(r, row, 6) != 0;
     event->open = !event->closed;
 }
 
-/* Look up events, open ones by their runs and closed ones by their outcomes. */
-static int look_up(struct gbose__pg_group *g, struct gbose__pg_event *events, size_t n, gbose_error *err)
+#define LOOKED_UP                                                                                            \
+    "SELECT e.key, e.day, coalesce(o.activated, CASE WHEN e.flags & 1 <> 0 THEN EXISTS (SELECT FROM"         \
+    " activated a WHERE a.event = e.key) ELSE false END), e.deadline, e.flags & 1, o.event IS NOT NULL"
+
+/* Look up those of the events that have not been found, by a statement over LOOKED_UP. */
+static int look(struct gbose__pg_group *g, const char *sql, struct gbose__pg_event *events, size_t n,
+                int32_t day, gbose_error *err)
 {
     struct gbose__pg_bytes keys = {0};
     struct gbose__pg_args args = {0};
     PGresult *r = NULL;
-    int rc;
+    int rc = GBOSE_OK;
 
     for (size_t i = 0; i < n; i++)
-        gbose__pg_add_int(&keys, events[i].key);
-    gbose__pg_arg_text(&args, gbose__pg_close(&keys));
-    rc = keys.bad
-             ? gbose__no_memory(err)
-             : gbose__pg_query(g->c,
-                               "SELECT t.k, e.day, coalesce(o.activated, a.event IS NOT NULL), e.deadline,"
-                               " e.flags & 1, o.event IS NOT NULL, coalesce(w.first = w.last, false)"
-                               " FROM unnest($1::int8[]) AS t(k) LEFT JOIN outcome o ON o.event = t.k"
-                               " LEFT JOIN activated a ON a.event = t.k LEFT JOIN LATERAL " GBOSE__PG_RUN_OF(
-                                   "t.k") " AS w ON true"
-                                          " JOIN event e ON e.day = coalesce(o.day, w.day) AND e.key = t.k",
-                               &args, &r, err);
-    for (int i = 0; !rc && i < PQntuples(r); i++)
+        if (!events[i].there)
+            gbose__pg_add_int(&keys, events[i].key);
+    if (keys.size) {
+        gbose__pg_arg_text(&args, gbose__pg_close(&keys));
+        gbose__pg_arg_int(&args, day);
+        rc = gbose__pg_query(g->c, sql, &args, &r, err);
+    }
+    if (keys.bad)
+        rc = gbose__no_memory(err);
+    for (int i = 0; !rc && keys.size && i < PQntuples(r); i++)
         take_row(events, n, r, i);
     PQclear(r);
     gbose__pg_clear(&keys);
     return rc;
+}
+
+/* Look up events. Most rewards come on the day of the decision; the day of others is known by their runs while they are
+ * open, and by their outcomes afterwards. */
+static int look_up(struct gbose__pg_group *g, struct gbose__pg_event *events, size_t n, int32_t day,
+                   gbose_error *err)
+{
+    int rc = look(g,
+                  LOOKED_UP " FROM event e LEFT JOIN outcome o ON o.event = e.key"
+                            " WHERE e.key = ANY($1::int8[]) AND e.day = $2::int4",
+                  events, n, day, err);
+
+    return rc ? rc
+              : look(g,
+                     LOOKED_UP " FROM unnest($1::int8[]) AS t(k) LEFT JOIN outcome o ON o.event = t.k"
+                               " LEFT JOIN LATERAL " GBOSE__PG_DAY_OF(
+                                   "t.k") " AS w ON true"
+                                          " JOIN event e ON e.day = coalesce(o.day, w.day) AND e.key = t.k"
+                                          " AND e.day <> $2::int4",
+                     events, n, day, err);
 }
 
 /* ---- rewards ---- */
@@ -279,41 +300,48 @@ static int write_activations(struct gbose__pg_group *g, const struct step *steps
     return rc;
 }
 
-/* Pass the gates. Are the events that were open still there, open, and activated as they should be by now? */
+/* Pass the gates. Are the events that were open still so, and activated as they should be by now? Read the rewards of those that
+ * are to be closed. */
 static int confirm(struct gbose__pg_group *g, const struct gbose__pg_event *events, size_t n,
-                   gbose_error *err)
+                   struct gbose__pg_closings *closings, gbose_error *err)
 {
-    struct gbose__pg_bytes keys = {0}, days = {0};
+    struct gbose__pg_bytes open = {0}, deferred = {0};
     struct gbose__pg_batch batch = {0};
-    struct gbose__pg_args *args;
-    int64_t open = 0, activated = 0;
-    int rc;
+    int64_t activated = 0;
+    int rc, at;
 
-    for (size_t i = 0; i < n; i++)
-        if (events[i].open) {
-            gbose__pg_add_int(&keys, events[i].key);
-            gbose__pg_add_int(&days, events[i].day);
-            open++;
+    for (size_t i = 0; i < n; i++) {
+        if (events[i].open)
+            gbose__pg_add_int(&open, events[i].key);
+        if (events[i].open && events[i].deferred) {
+            gbose__pg_add_int(&deferred, events[i].key);
             activated += events[i].activated;
         }
-    if (!open)
-        return GBOSE_OK;
-    rc = gbose__pg_gate_add(g, &batch, err);
-    args = gbose__pg_batch_add(
-        &batch, "SELECT count(*), count(a.event) FROM unnest($1::int8[], $2::int4[]) AS t(k, d)"
-                " JOIN event e ON e.day = t.d AND e.key = t.k LEFT JOIN outcome o ON o.event = t.k"
-                " LEFT JOIN activated a ON a.event = t.k WHERE o.event IS NULL");
-    gbose__pg_arg_text(args, gbose__pg_close(&keys));
-    gbose__pg_arg_text(args, gbose__pg_close(&days));
+    }
+    if (!open.size)
+        return open.bad ? gbose__no_memory(err) : GBOSE_OK;
+    rc = gbose__pg_gate_add(g, GBOSE__PG_CLOSING, &batch, err);
+    at = batch.n;
+    gbose__pg_arg_text(
+        gbose__pg_batch_add(&batch, "SELECT count(*) FROM outcome WHERE event = ANY($1::int8[])"),
+        gbose__pg_close(&open));
+    if (deferred.size)
+        gbose__pg_arg_text(
+            gbose__pg_batch_add(&batch, "SELECT count(*) FROM activated WHERE event = ANY($1::int8[])"),
+            gbose__pg_close(&deferred));
+    if (!rc && closings->n)
+        rc = gbose__pg_rewards_ask(closings, &batch, err);
     if (!rc)
-        rc = keys.bad || days.bad ? gbose__no_memory(err) : gbose__pg_batch_run(g->c, &batch, err);
-    if (!rc && (gbose__pg_int(batch.result[batch.n - 1], 0, 0) != open ||
-                gbose__pg_int(batch.result[batch.n - 1], 0, 1) != activated))
+        rc = open.bad || deferred.bad ? gbose__no_memory(err) : gbose__pg_batch_run(g->c, &batch, err);
+    if (!rc && (gbose__pg_int(batch.result[at], 0, 0) ||
+                (deferred.size && gbose__pg_int(batch.result[at + 1], 0, 0) != activated)))
         rc = gbose__fail(err, GBOSE__PG_AGAIN,
                          "cannot write to the store: an event was closed at the same moment");
+    if (!rc && closings->n)
+        gbose__pg_rewards_take(closings, &batch);
     gbose__pg_batch_clear(&batch);
-    gbose__pg_clear(&keys);
-    gbose__pg_clear(&days);
+    gbose__pg_clear(&open);
+    gbose__pg_clear(&deferred);
     return rc;
 }
 
@@ -342,10 +370,10 @@ static int take_steps(struct gbose__pg_group *g, struct step *steps, size_t n, s
     if (!rc)
         rc = write_activations(g, steps, n, err);
     if (!rc)
-        rc = confirm(g, events, n_events, err);
+        rc = confirm(g, events, n_events, &closings, err);
     if (!rc)
         rc = gbose__pg_close_all(g, &closings, err);
-    free(closings.at);
+    gbose__pg_closings_clear(&closings);
     free(last);
     return rc;
 }
@@ -372,7 +400,7 @@ int gbose__pg_add_rewards(struct gbose__pg_group *g, struct gbose__change **chan
         for (size_t i = 0; i < m; i++)
             if (!n_events || events[n_events - 1].key != events[i].key)
                 events[n_events++] = events[i];
-        rc = look_up(g, events, n_events, err);
+        rc = look_up(g, events, n_events, gbose__pg_day(changes[0]->of.reward.now), err);
         for (size_t i = 0; i < n && !rc; i++) {
             struct gbose__pg_event key = {
                 .key = gbose__row_key(changes[i]->of.reward.bandit, changes[i]->of.reward.number)};

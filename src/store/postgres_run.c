@@ -7,7 +7,8 @@
  * Gates. A reward must be in the outcome of its event, or say that it was late, whichever servers they come to. Whoever writes
  * rewards passes the bandit's gate together with others who do, before the end of its transaction; whoever closes events
  * passes it alone. Gates are advisory locks, held until the commit can be seen: what was read before the gate is looked
- * at again behind it, and if it is not so any more, then the transaction is made again. */
+ * at again behind it, and if it is not so any more, then the transaction is made again. A gate of another kind, at the beginning,
+ * keeps those who erase events from those who reward them. */
 #include "store/postgres_inner.h"
 
 #include <stdlib.h>
@@ -97,18 +98,16 @@ int gbose__pg_runs_write(struct gbose__pg_group *g, gbose_error *err)
 
 /* What a change needs of its bandit's gate. */
 enum { NOTHING, TOGETHER, ALONE };
-static int needs(const struct gbose__change *change, uint32_t *bandit)
+static int needs(enum gbose__pg_gate gate, const struct gbose__change *change, uint32_t *bandit)
 {
     switch ((int)change->kind) {
     case GBOSE__ADD_REWARD:
-        *bandit = change->of.reward.bandit;
-        return change->of.reward.final ? ALONE : TOGETHER;
     case GBOSE__ACTIVATE_EVENT:
         *bandit = change->of.reward.bandit;
-        return TOGETHER;
+        return gate == GBOSE__PG_CLOSING && change->of.reward.final ? ALONE : TOGETHER;
     case GBOSE__CLOSE_DUE:
         *bandit = change->of.close.bandit;
-        return ALONE;
+        return gate == GBOSE__PG_CLOSING ? ALONE : NOTHING;
     case GBOSE__ERASE_UNIT:
         *bandit = change->of.erase.bandit;
         return ALONE;
@@ -118,41 +117,50 @@ static int needs(const struct gbose__change *change, uint32_t *bandit)
 }
 
 /* All gates of the group at once and in their order, so that two groups do not wait for each other. */
-int gbose__pg_gate_add(struct gbose__pg_group *g, struct gbose__pg_batch *batch, gbose_error *err)
+int gbose__pg_gate_add(struct gbose__pg_group *g, enum gbose__pg_gate gate, struct gbose__pg_batch *batch,
+                       gbose_error *err)
 {
+    struct gbose__pg_bytes *which = &g->gate[gate].which, *alone = &g->gate[gate].alone;
     char need[GATES] = {0};
     struct gbose__pg_args *args;
 
-    if (g->gated)
+    if (g->gate[gate].passed)
         return GBOSE_OK;
-    g->gated = 1;
+    g->gate[gate].passed = 1;
     for (size_t i = 0; i < g->n; i++) {
         uint32_t bandit = 0;
-        int one = needs(&g->changes[i], &bandit);
+        int one = needs(gate, &g->changes[i], &bandit);
 
         if (one > need[bandit % GATES])
             need[bandit % GATES] = (char)one;
     }
     for (int i = 0; i < GATES; i++)
         if (need[i]) {
-            gbose__pg_add_int(&g->gate[0], i);
-            gbose__pg_add_int(&g->gate[1], need[i] == ALONE);
+            gbose__pg_add_int(which, i);
+            gbose__pg_add_int(alone, need[i] == ALONE);
         }
-    args =
-        gbose__pg_batch_add(batch, "SELECT CASE WHEN alone <> 0 THEN pg_advisory_xact_lock(1734503284, gate)"
-                                   " ELSE pg_advisory_xact_lock_shared(1734503284, gate) END"
-                                   " FROM unnest($1::int4[], $2::int4[]) AS t(gate, alone)");
-    gbose__pg_arg_text(args, gbose__pg_close(&g->gate[0]));
-    gbose__pg_arg_text(args, gbose__pg_close(&g->gate[1]));
-    return g->gate[0].bad || g->gate[1].bad ? gbose__no_memory(err) : GBOSE_OK;
+    if (which->size) {
+        args = gbose__pg_batch_add(batch,
+                                   "SELECT CASE WHEN alone <> 0 THEN pg_advisory_xact_lock($1::int4, gate)"
+                                   " ELSE pg_advisory_xact_lock_shared($1::int4, gate) END"
+                                   " FROM unnest($2::int4[], $3::int4[]) AS t(gate, alone)");
+        gbose__pg_arg_int(args, gate == GBOSE__PG_CLOSING ? 1734503284 : 1734503285);
+        gbose__pg_arg_text(args, gbose__pg_close(which));
+        gbose__pg_arg_text(args, gbose__pg_close(alone));
+    }
+    return which->bad || alone->bad ? gbose__no_memory(err) : GBOSE_OK;
 }
 
 void gbose__pg_group_clear(struct gbose__pg_group *g)
 {
     for (int i = 0; i < 5; i++)
         gbose__pg_clear(&g->run[i]);
-    for (int i = 0; i < 2; i++)
-        gbose__pg_clear(&g->gate[i]);
+    for (int i = 0; i < GBOSE__PG_GATES; i++) {
+        gbose__pg_clear(&g->gate[i].which);
+        gbose__pg_clear(&g->gate[i].alone);
+    }
+    gbose__pg_clear(&g->activated);
+    gbose__pg_clear(&g->closed);
     free(g->open);
     free(g->tally);
 }
