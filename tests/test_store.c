@@ -14,6 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/pack.h"
+#include "store/sum.h"
+#include "support/random.h"
 #include "support/scratch.h"
 #include "support/store_contract.h"
 
@@ -216,6 +219,82 @@ static void strangers_and_newer_versions_are_refused(void **state)
     store_open(p);
 }
 
+/* ---- texts of events ---- */
+
+/* Texts of which more or less is numbers, of every length up to a hundred, and some that need several runs. */
+static void any_text_is_packed_and_comes_back(void **state)
+{
+    static const char numbers[] = "0123456789 [,-.]", others[] = "ae\"{}:\x01\xff/+";
+    struct random random = {.state = 5};
+    size_t most = 200000;
+    char *text = malloc(most), *back = malloc(most);
+
+    (void)state;
+    for (size_t trial = 0; trial < 3000; trial++) {
+        size_t size = 1 + (trial < 2900 ? trial % 100 : random_below(&random, most)), packed_size;
+        size_t rare = (size_t[]){1, 4, 40, 400, 40000}[trial % 5];
+        unsigned char *packed = malloc(gbose__pack_bound(size));
+
+        for (size_t i = 0; i < size; i++)
+            text[i] = random_below(&random, rare) ? numbers[random_below(&random, 16)]
+                                                  : others[random_below(&random, sizeof others - 1)];
+        packed_size = gbose__pack(packed, text, size);
+        assert_true(packed_size <= gbose__pack_bound(size));
+        if (rare == 40000 && size > 100)
+            assert_true(packed_size < size * 3 / 5);
+        assert_true(gbose__is_packed(packed, packed_size));
+        assert_int_equal(gbose__unpacked_size(packed, packed_size), size);
+        gbose__unpack(back, packed, packed_size);
+        assert_memory_equal(back, text, size);
+        assert_int_equal(gbose__unpacked_size(packed, packed_size - 1), 0); /* its end is missing */
+        free(packed);
+    }
+    free(text);
+    free(back);
+}
+
+static void run_sql(struct place *p, const char *sql)
+{
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open(scratch_path(p->dir, "gbose.sqlite3"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* Version 1 had texts as they came, with another checksum. */
+static void events_of_an_older_store_are_read(void **state)
+{
+    struct place *p = *state;
+    uint32_t a = store_bandit(p, "a");
+    struct gbose__change change = store_event(a, 1, "mine", 5000), other;
+    char sql[300];
+
+    store_ok(p, p->store->apply(p->store, &change, 1, &p->err));
+    store_close(p);
+    snprintf(sql, sizeof sql,
+             "UPDATE event SET body = CAST('%s' AS BLOB), sum = %lld; PRAGMA user_version = 1",
+             change.of.event.body, (long long)gbose__sum_event(&change.of.event));
+    run_sql(p, sql);
+    assert_int_equal(p->open(&p->store, p->dir, 0, 1, &p->err),
+                     GBOSE_EVERSION); /* beside a server: not changed */
+    store_open(p);
+    assert_string_equal(store_seen(p, a, 1, NULL).body, "{\"contexts\":[[1,2,3]]}");
+    other = store_event(a, 2, "mine", 5000);
+    store_ok(p, p->store->apply(p->store, &other, 1, &p->err));
+    assert_int_equal(other.result, GBOSE__REPEATED);
+    other = store_event(a, 2, "mine", 5000);
+    other.of.event.body = "{\"contexts\":[[1,2,4]]}";
+    store_ok(p, p->store->apply(p->store, &other, 1, &p->err));
+    assert_int_equal(other.result, GBOSE__CONFLICT);
+    store_add_event(p, a, 3, 5000);
+    assert_string_equal(store_seen(p, a, 3, NULL).body, "{\"contexts\":[[1,2,3]]}");
+    store_close(p);
+    run_sql(p, "UPDATE event SET body = CAST('{\"contexts\":[[1,2,5]]}' AS BLOB) WHERE name = 'mine'");
+    store_open(p);
+    assert_int_equal(p->view->event(p->view, a, 1, NULL, look, NULL, &p->err), GBOSE__ECORRUPT);
+}
+
 int main(void)
 {
 #define PROMISE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -224,6 +303,8 @@ int main(void)
         STORE_PROMISES(PROMISE_OF_ALL) PROMISE(it_is_alone_and_is_backed_up),
         PROMISE(damage_is_refused_with_a_sentence),
         PROMISE(strangers_and_newer_versions_are_refused),
+        cmocka_unit_test(any_text_is_packed_and_comes_back),
+        PROMISE(events_of_an_older_store_are_read),
     };
 
     return cmocka_run_group_tests(tests, make_disk, NULL);

@@ -57,6 +57,7 @@ static const char *const migrations[] = {
     " dropped INTEGER NOT NULL, sum INTEGER NOT NULL);"
     "CREATE TABLE key (id TEXT PRIMARY KEY, hash BLOB NOT NULL, roles INTEGER NOT NULL, bandit TEXT,"
     " note TEXT NOT NULL, created INTEGER NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;",
+    "", /* texts of events may be packed from here on (pack.h); those that are there stay as they are */
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 
@@ -105,6 +106,7 @@ void gbose__sqlite_disconnect(struct gbose__sqlite *c)
         sqlite3_finalize(c->statement[i]);
     sqlite3_close(c->db);
     free(c->tally);
+    free(c->packed);
     memset(c, 0, sizeof *c);
 }
 

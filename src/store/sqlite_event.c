@@ -1,7 +1,10 @@
 /* Events in the SQLite store: decisions, their rewards, and how they are closed. */
 #include "store/sqlite_write.h"
 
+#include <stdlib.h>
+
 #include "core/error.h"
+#include "store/pack.h"
 
 /* 1 and its key if there is an event of that name, 0 if not, or an error. */
 static int find_name(struct gbose__sqlite *c, uint32_t bandit, const char *name, int64_t *key,
@@ -15,13 +18,31 @@ static int find_name(struct gbose__sqlite *c, uint32_t bandit, const char *name,
     return gbose__sqlite_first(c, s, key, err);
 }
 
+/* The text of an event, packed, in memory of the connection. Its size, or 0: no memory. */
+static size_t pack(struct gbose__sqlite *c, const struct gbose__event_row *row, gbose_error *err)
+{
+    size_t most = gbose__pack_bound(row->body_size);
+
+    if (most > c->packed_capacity) {
+        void *more = realloc(c->packed, 2 * most);
+
+        if (!more) {
+            gbose__no_memory(err);
+            return 0;
+        }
+        c->packed = more;
+        c->packed_capacity = 2 * most;
+    }
+    return gbose__pack(c->packed, row->body, row->body_size);
+}
+
 /* Was the event of that key asked for in the same words? */
 static int same_event(struct gbose__sqlite *c, int64_t key, const struct gbose__event_row *row,
-                      gbose_error *err)
+                      size_t packed_size, gbose_error *err)
 {
     sqlite3_stmt *s =
         gbose__sqlite_statement(c, SAME_EVENT,
-                                "SELECT body = ?2 AND (flags & 1) = (?3 & 1) AND unit IS ?4 FROM event"
+                                "SELECT body IN (?2, ?5) AND (flags & 1) = (?3 & 1) AND unit IS ?4 FROM event"
                                 " WHERE key = ?1");
     int64_t same = 0;
     int rc;
@@ -30,6 +51,7 @@ static int same_event(struct gbose__sqlite *c, int64_t key, const struct gbose__
     gbose__sqlite_bind_blob(s, 2, row->body, row->body_size);
     sqlite3_bind_int64(s, 3, row->flags);
     gbose__sqlite_bind_blob(s, 4, row->unit, GBOSE__UNIT_SIZE);
+    gbose__sqlite_bind_blob(s, 5, c->packed, packed_size);
     rc = gbose__sqlite_first(c, s, &same, err);
     return rc < 0 ? rc : same != 0;
 }
@@ -39,17 +61,18 @@ int gbose__sqlite_add_event(struct gbose__sqlite *c, struct gbose__change *chang
     struct gbose__event_row *row = &change->of.event;
     int64_t key = gbose__row_key(row->bandit, row->number), old;
     struct gbose__counts *counts = gbose__sqlite_tally(c, row->bandit, err);
+    size_t size = pack(c, row, err);
     sqlite3_stmt *s;
     int rc;
 
-    if (!counts)
-        return GBOSE__ESTORE;
+    if (!counts || !size)
+        return counts ? GBOSE_ENOMEM : GBOSE__ESTORE;
     if (row->name) {
         rc = find_name(c, row->bandit, row->name, &old, err);
         if (rc < 0)
             return rc;
         if (rc) {
-            rc = same_event(c, old, row, err);
+            rc = same_event(c, old, row, size, err);
             row->number = gbose__row_number(old);
             change->result = rc == 1 ? GBOSE__REPEATED : GBOSE__CONFLICT;
             return rc < 0 ? rc : GBOSE_OK;
@@ -75,8 +98,8 @@ int gbose__sqlite_add_event(struct gbose__sqlite *c, struct gbose__change *chang
     gbose__sqlite_bind_blob(s, 9, row->pmf, row->n_arms * sizeof *row->pmf);
     gbose__sqlite_bind_blob(s, 10, row->shadow, row->n_arms * sizeof *row->shadow);
     gbose__sqlite_bind_blob(s, 11, row->unit, GBOSE__UNIT_SIZE);
-    gbose__sqlite_bind_blob(s, 12, row->body, row->body_size);
-    sqlite3_bind_int64(s, 13, gbose__sum_event(row));
+    gbose__sqlite_bind_blob(s, 12, c->packed, size);
+    sqlite3_bind_int64(s, 13, gbose__sum_packed_event(row, c->packed, size));
     rc = gbose__sqlite_run(c, s, err);
     counts->events++;
     counts->pending++;

@@ -14,6 +14,8 @@ struct gbose__sqlite {
     sqlite3_stmt *statement[GBOSE__SQLITE_STATEMENTS];
     struct gbose__sqlite_tally *tally; /* of the writing connection: see sqlite_tally.c */
     size_t n_tally;
+    void *packed; /* of the writing connection: the text of the event that is written */
+    size_t packed_capacity;
 };
 
 /* Open a connection with the settings that all of them have. */

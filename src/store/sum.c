@@ -80,7 +80,8 @@ int64_t gbose__sum_snapshot(const struct gbose__snapshot_row *row)
     return (int64_t)sum.value;
 }
 
-int64_t gbose__sum_event(const struct gbose__event_row *row)
+/* All of an event but its text. */
+static struct gbose__sum sum_decision(const struct gbose__event_row *row)
 {
     struct gbose__sum sum = {4};
 
@@ -95,7 +96,22 @@ int64_t gbose__sum_event(const struct gbose__event_row *row)
     gbose__sum_bytes(&sum, row->pmf, row->n_arms * sizeof *row->pmf);
     gbose__sum_bytes(&sum, row->shadow, row->shadow ? row->n_arms * sizeof *row->shadow : 0);
     gbose__sum_bytes(&sum, row->unit, row->unit ? GBOSE__UNIT_SIZE : 0);
+    return sum;
+}
+
+int64_t gbose__sum_event(const struct gbose__event_row *row)
+{
+    struct gbose__sum sum = sum_decision(row);
+
     gbose__sum_bytes(&sum, row->body, row->body_size);
+    return (int64_t)sum.value;
+}
+
+int64_t gbose__sum_packed_event(const struct gbose__event_row *row, const void *packed, size_t size)
+{
+    struct gbose__sum sum = sum_decision(row);
+
+    gbose__sum_word(&sum, gbose__checksum(packed, size));
     return (int64_t)sum.value;
 }
 
