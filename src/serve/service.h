@@ -158,7 +158,9 @@ struct gbose__writer_thread {
     struct gbose__job *first, **last;
     atomic_size_t queued; /* changes */
     int stopping, started;
-    /* When to begin a group, see gather(): */
+    /* When to begin a group, see rest() and gather(): */
+    size_t wanted;             /* queued jobs that are not kept: somebody waits for them */
+    int resting;               /* there are none, and the group may become larger */
     size_t waiting;            /* exchanges that are queued */
     size_t answered, returned; /* exchanges of the last group; and how many were queued since */
     int gathering;             /* somebody waits for the last of them */

@@ -26,6 +26,8 @@
 #define LAST_TRIES 5000    /* milliseconds: how long what is queued may take to be written at the end */
 #define SAY_EVERY 10000000 /* microseconds between two lines about what waits for a store that fails */
 #define FAILING_PAUSE 50   /* milliseconds between two attempts on a store that fails */
+#define MOST_REST 10000    /* microseconds that changes for which nobody waits may wait for others */
+#define ENOUGH 512         /* changes for which nobody waits: a group that costs little for each of them */
 
 /* Changes of a group, put together from its jobs, and taken apart again. */
 struct group {
@@ -79,6 +81,8 @@ void gbose__writer_submit(struct gbose__service *service, struct gbose__job *job
     *w->last = job;
     w->last = &job->next;
     w->queued += job->n;
+    w->wanted += !job->kept;
+    wake |= w->resting && (w->wanted || w->queued >= ENOUGH);
     if (job->exchange) {
         w->waiting++;
         if (++w->returned == w->answered) {
@@ -395,6 +399,18 @@ static void wait_for(struct gbose__writer_thread *w, int64_t microseconds)
     pthread_cond_timedwait(&w->wake, &w->lock, &until);
 }
 
+/* Nobody waits for what is queued, since all of it was answered before: it waits for more, so that the group is large and
+ * costs little for each; but not for long, since it would be lost if the process died now. */
+static void rest(struct gbose__writer_thread *w)
+{
+    int64_t until = gbose__monotonic() + MOST_REST, wait;
+
+    w->resting = 1;
+    while (!w->wanted && w->queued < ENOUGH && !w->stopping && (wait = until - gbose__monotonic()) > 0)
+        wait_for(w, wait);
+    w->resting = 0;
+}
+
 /* Clients that have just been answered often ask again at once, and would then wait for the whole of the
  * group that is about to begin. If the disk is slow and they are quick, then it is better for all together
  * to begin when they are there: if what they gain, (commit - wait) each, is more than what those lose who
@@ -437,6 +453,7 @@ static struct gbose__job *take(struct gbose__writer_thread *w)
         append(&taken, job);
         n += job->n;
         w->waiting -= job->exchange != NULL;
+        w->wanted -= !job->kept;
     }
     w->queued -= n;
     w->alone -= w->alone > 0;
@@ -481,6 +498,8 @@ static void *run(void *context)
         pthread_mutex_lock(&w->lock);
         if (!w->first && !w->stopping)
             wait_for(w, TICK * 1000);
+        if (w->first && !w->wanted)
+            rest(w);
         if (w->first)
             gather(w);
         jobs = take(w);
