@@ -273,7 +273,8 @@ static void events_of_an_older_store_are_read(void **state)
     store_ok(p, p->store->apply(p->store, &change, 1, &p->err));
     store_close(p);
     snprintf(sql, sizeof sql,
-             "UPDATE event SET body = CAST('%s' AS BLOB), sum = %lld; PRAGMA user_version = 1",
+             "UPDATE event SET body = CAST('%s' AS BLOB), sum = %lld; ALTER TABLE pending DROP COLUMN more; "
+             "PRAGMA user_version = 1",
              change.of.event.body, (long long)gbose__sum_event(&change.of.event));
     run_sql(p, sql);
     assert_int_equal(p->open(&p->store, p->dir, 0, 1, &p->err),
@@ -295,6 +296,76 @@ static void events_of_an_older_store_are_read(void **state)
     assert_int_equal(p->view->event(p->view, a, 1, NULL, look, NULL, &p->err), GBOSE__ECORRUPT);
 }
 
+/* ---- pending events that share a row ---- */
+
+struct closed {
+    size_t n;
+    uint64_t event[256];
+};
+
+static int list_closed(void *context, const struct gbose__case *it)
+{
+    struct closed *all = context;
+
+    all->event[all->n++] = it->outcome->event;
+    return 0;
+}
+
+/* Close what is due, at most so many; the earliest deadline that is left. */
+static int64_t close_some(struct place *p, uint32_t bandit, size_t most, size_t expected)
+{
+    struct gbose__change change = {.kind = GBOSE__CLOSE_DUE,
+                                   .of.close = {.bandit = bandit, .now = 5000, .most = most}};
+
+    store_ok(p, p->store->apply(p->store, &change, 1, &p->err));
+    assert_int_equal(change.of.close.closed, expected);
+    return change.of.close.next;
+}
+
+/* 150 events of one deadline and one of a later one, in one group; two are closed early, one is erased, and one more comes
+ * in a group of its own. */
+static void events_of_one_deadline_are_closed_one_by_one(void **state)
+{
+    static const char unit[GBOSE__UNIT_SIZE] = "one's hash";
+    struct place *p = *state;
+    uint32_t a = store_bandit(p, "a");
+    struct gbose__change group[152];
+    struct gbose__change erase = {.kind = GBOSE__ERASE_UNIT, .of.erase = {.bandit = a, .unit = unit}};
+    struct gbose__counts counts;
+    struct closed closed = {0};
+
+    for (uint64_t i = 0; i < 151; i++)
+        group[i] = store_event(a, 150 - i, NULL, i ? 5000 : 6000); /* not in their order */
+    group[60].of.event.unit = unit;                                /* of event 90 */
+    group[151] = (struct gbose__change){.kind = GBOSE__ADD_REWARD,
+                                        .of.reward = {.bandit = a,
+                                                      .number = 70,
+                                                      .id = "",
+                                                      .value = 1,
+                                                      .final = 1,
+                                                      .now = 2000}}; /* it sees the events before it */
+    store_ok(p, p->store->apply(p->store, group, 152, &p->err));
+    assert_true(group[151].of.reward.closed);
+    store_reward(p, a, 0, "", 1, 2000, 1, GBOSE__DONE);
+    store_add_event(p, a, 200, 5000);
+    store_ok(p, p->store->apply(p->store, &erase, 1, &p->err));
+    store_close(p);
+    store_open(p);
+    assert_int_equal(close_some(p, a, 100, 100), 5000);
+    assert_int_equal(close_some(p, a, 100, 48), 6000);
+    assert_int_equal(close_some(p, a, 100, 0), 6000);
+    store_ok(p, p->view->outcomes(p->view, a, 0, UINT64_MAX, 1000, list_closed, &closed, &p->err));
+    assert_int_equal(closed.n, 150);
+    assert_true(closed.event[0] == 70 && closed.event[1] == 0 && closed.event[149] == 200);
+    for (size_t i = 2, event = 0; i < 149; i++) {
+        event++;
+        event += event == 70 || event == 90;
+        assert_int_equal(closed.event[i], event);
+    }
+    store_ok(p, p->view->counts(p->view, a, &counts, &p->err));
+    assert_int_equal(counts.pending, 1);
+}
+
 int main(void)
 {
 #define PROMISE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -305,6 +376,7 @@ int main(void)
         PROMISE(strangers_and_newer_versions_are_refused),
         cmocka_unit_test(any_text_is_packed_and_comes_back),
         PROMISE(events_of_an_older_store_are_read),
+        PROMISE(events_of_one_deadline_are_closed_one_by_one),
     };
 
     return cmocka_run_group_tests(tests, make_disk, NULL);

@@ -28,6 +28,13 @@ void *gbose__arena_take(struct gbose__arena *arena, size_t size)
     return at;
 }
 
+void gbose__arena_shorten(struct gbose__arena *arena, const void *last, size_t size)
+{
+    struct gbose__arena_block *block = arena->block;
+
+    block->used = (size_t)((const unsigned char *)last - block->bytes) + ((size + 15) & ~(size_t)15);
+}
+
 static void give_back(struct gbose__arena *arena, int all)
 {
     while (arena->block && (all || arena->block->older || arena->block->size > 4096)) {
@@ -38,6 +45,28 @@ static void give_back(struct gbose__arena *arena, int all)
     }
     if (arena->block)
         arena->block->used = 0;
+}
+
+void gbose__arena_give(struct gbose__arena *spare, struct gbose__arena *arena)
+{
+    struct gbose__arena_block *block;
+
+    gbose__arena_reset(arena);
+    block = arena->block;
+    if (!block)
+        return;
+    block->older = spare->block;
+    spare->block = block;
+    arena->block = NULL;
+}
+
+void gbose__arena_take_spare(struct gbose__arena *arena, struct gbose__arena *spare)
+{
+    arena->block = spare->block;
+    if (!arena->block)
+        return;
+    spare->block = arena->block->older;
+    arena->block->older = NULL;
 }
 
 void gbose__arena_clear(struct gbose__arena *arena)

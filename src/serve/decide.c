@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/pack.h"
+
 /* Fields of a request: those of gbose__ask_fields first. */
 enum { EVENT = GBOSE__IN_FIELDS, UNIT, DEFER, CHOICE, PMF, N_FIELDS };
 
@@ -34,38 +36,39 @@ static int no_memory(struct gbose__problem *p)
     return gbose__problem(p, 503, "no_memory", "", "", "out of memory");
 }
 
-/* The features of a request as they will be kept: {"round":...,"user":...,"arms":...}, in this order. */
+/* The features of a request as they will be kept: {"round":...,"user":...,"arms":...}, in this order; packed, if the
+ * store wants that. */
 static int keep_body(struct deciding *d, const struct gbose__document *doc, const struct gbose__field *f,
                      struct gbose__event_row *event)
 {
-    size_t size = 2;
-    char *at;
+    struct gbose__text *text = &d->desk->text;
+    int packs = d->service->store->packs && !event->name;
+    void *kept;
 
-    for (int i = 0; i < GBOSE__IN_FIELDS; i++)
-        if (f[i].at)
-            size += strlen(f[i].name) + 4 + doc->value[f[i].at].end - doc->value[f[i].at].begin;
-    at = gbose__arena_take(d->arena, size);
-    if (!at)
-        return no_memory(d->p);
-    event->body = at;
-    *at++ = '{';
+    gbose__text_reset(text);
     for (int i = 0; i < GBOSE__IN_FIELDS; i++) {
         const struct gbose__value_at *v = &doc->value[f[i].at];
 
         if (!f[i].at)
             continue;
-        if (at[-1] != '{')
-            *at++ = ',';
-        *at++ = '"';
-        memcpy(at, f[i].name, strlen(f[i].name));
-        at += strlen(f[i].name);
-        *at++ = '"';
-        *at++ = ':';
-        memcpy(at, doc->text + v->begin, v->end - v->begin);
-        at += v->end - v->begin;
+        gbose__text_add(text, text->size ? ",\"" : "{\"");
+        gbose__text_add(text, f[i].name);
+        gbose__text_bytes(text, "\":", 2);
+        gbose__text_bytes(text, doc->text + v->begin, v->end - v->begin);
     }
-    *at++ = '}';
-    event->body_size = (size_t)(at - event->body);
+    gbose__text_add(text, text->size ? "}" : "{}");
+    kept = text->bad ? NULL : gbose__arena_take(d->arena, packs ? gbose__pack_bound(text->size) : text->size);
+    if (!kept)
+        return no_memory(d->p);
+    event->body_size = text->size;
+    if (packs) {
+        event->packed_size = gbose__pack(kept, text->at, text->size);
+        event->packed = kept;
+        gbose__arena_shorten(d->arena, kept, event->packed_size);
+    } else {
+        memcpy(kept, text->at, text->size);
+        event->body = kept;
+    }
     return 0;
 }
 

@@ -189,6 +189,7 @@ void gbose__desk_free(struct gbose__desk *desk)
     gbose__document_clear(&desk->document);
     gbose__document_clear(&desk->stored);
     gbose__text_clear(&desk->text);
+    gbose__arena_clear(&desk->spare);
     free(desk->rows);
     free(desk->features);
     free(desk->lists);

@@ -71,6 +71,8 @@ static void finish(struct gbose__exchange *x)
  * job. */
 static void answer_now(struct gbose__exchange *x, struct gbose__decisions *all)
 {
+    struct gbose__desk *desk = x->own;
+
     x->status = 200;
     if (all->batch)
         gbose__text_add(&x->out, "[");
@@ -82,7 +84,7 @@ static void answer_now(struct gbose__exchange *x, struct gbose__decisions *all)
     gbose__text_add(&x->out, all->batch ? "]\n" : "\n");
     gbose__answer_store(x);
     all->job.arena = x->arena;
-    x->arena = (struct gbose__arena){0};
+    gbose__writer_spare(x->service, &x->arena, &desk->spare);
     gbose__writer_submit(x->service, &all->job);
 }
 

@@ -168,10 +168,13 @@ struct gbose__writer_thread {
     int64_t return_time;       /* microseconds, smoothed: until as many have come as were answered */
     int64_t commit_time;       /* microseconds, smoothed: of a group */
     atomic_int failing;        /* the last group could not be written */
+    struct gbose__arena spare; /* memory of jobs that are done, for the loops */
     /* The writer's own: */
-    struct gbose__job *doubtful; /* kept jobs of a group of which it is not known whether it happened */
-    int64_t said;                /* when the log was last told that the store fails; 0: never */
-    int told;                    /* that it fails, and not yet that it works again */
+    struct gbose__arena finished; /* the same, while the loops still have some */
+    size_t n_finished;            /* jobs that it is of */
+    struct gbose__job *doubtful;  /* kept jobs of a group of which it is not known whether it happened */
+    int64_t said;                 /* when the log was last told that the store fails; 0: never */
+    int told;                     /* that it fails, and not yet that it works again */
     size_t alone;    /* so many jobs are written one by one: one of them was refused with others */
     int64_t stop_by; /* milliseconds of the monotonic clock; 0: not stopping */
 };
@@ -258,7 +261,8 @@ struct gbose__desk {
     double *rows;
     size_t rows_capacity;
     struct gbose__text text;
-    gbose_feature *features; /* of a request, those of the round first */
+    struct gbose__arena spare; /* for requests whose memory went with a job */
+    gbose_feature *features;   /* of a request, those of the round first */
     size_t n_features, features_capacity;
     gbose_features *lists; /* one for each arm */
     size_t lists_capacity;
@@ -381,6 +385,9 @@ void gbose__settings_write(const struct gbose__settings *settings, struct gbose_
 int gbose__writer_start(struct gbose__service *service);
 void gbose__writer_stop(struct gbose__service *service); /* writes what is queued */
 void gbose__writer_submit(struct gbose__service *service, struct gbose__job *job);
+/* Memory of a request went with a job: the arena has that of one which is done. `own` is a loop's stock of such memory. */
+void gbose__writer_spare(struct gbose__service *service, struct gbose__arena *arena,
+                         struct gbose__arena *own);
 
 /* ---- trainer.c ---- */
 

@@ -27,6 +27,7 @@
 #define SAY_EVERY 10000000 /* microseconds between two lines about what waits for a store that fails */
 #define FAILING_PAUSE 50   /* milliseconds between two attempts on a store that fails */
 #define MOST_REST 10000    /* microseconds that changes for which nobody waits may wait for others */
+#define MOST_SPARE 1024    /* jobs that are done whose memory is kept for requests */
 #define ENOUGH 512         /* changes for which nobody waits: a group that costs little for each of them */
 
 /* Changes of a group, put together from its jobs, and taken apart again. */
@@ -93,6 +94,19 @@ void gbose__writer_submit(struct gbose__service *service, struct gbose__job *job
     pthread_mutex_unlock(&w->lock);
     if (wake)
         pthread_cond_signal(&w->wake);
+}
+
+void gbose__writer_spare(struct gbose__service *service, struct gbose__arena *arena, struct gbose__arena *own)
+{
+    struct gbose__writer_thread *w = &service->writer;
+
+    if (!own->block) {
+        pthread_mutex_lock(&w->lock);
+        *own = w->spare;
+        w->spare.block = NULL;
+        pthread_mutex_unlock(&w->lock);
+    }
+    gbose__arena_take_spare(arena, own);
 }
 
 /* What the commit of a job means for the bandit in memory. Returns 1 if there is something to learn. */
@@ -181,9 +195,22 @@ static int is_followed(const struct gbose__change *change)
     return change->kind < GBOSE__ADD_SNAPSHOT || change->kind == GBOSE__ERASE_UNIT;
 }
 
+/* The loops have the memory of jobs that are done, if they have used up what they had. */
+static void hand_out(struct gbose__writer_thread *w)
+{
+    pthread_mutex_lock(&w->lock);
+    if (!w->spare.block) {
+        w->spare = w->finished;
+        w->finished.block = NULL;
+        w->n_finished = 0;
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
 /* A job is over. Returns the exchange that is to be answered, or NULL. */
 static struct gbose__exchange *finish(struct gbose__service *service, struct gbose__job *job)
 {
+    struct gbose__writer_thread *w = &service->writer;
     struct gbose__exchange *x = job->exchange;
     struct gbose__bandit *bandit = job->bandit;
 
@@ -192,6 +219,8 @@ static struct gbose__exchange *finish(struct gbose__service *service, struct gbo
     if (!x) {
         struct gbose__arena arena = job->arena; /* the job may lie in it */
 
+        if (w->n_finished++ < MOST_SPARE)
+            gbose__arena_give(&w->finished, &arena);
         gbose__arena_clear(&arena);
     }
     gbose__bandit_release(bandit);
@@ -313,7 +342,8 @@ static int tell(struct gbose__service *service, const struct group *g, struct gb
                 memcpy(job->change, g->change + at, job->n * sizeof *job->change);
             at += job->n;
             job->rc = rc;
-            job->err = *err;
+            if (rc)
+                job->err = *err;
         }
         if (job->rc && job->kept && job->rc != GBOSE__EABSENT) {
             if (job->rc == GBOSE__EDOUBT)
@@ -341,6 +371,8 @@ static int tell(struct gbose__service *service, const struct group *g, struct gb
     if (*answered)
         note_answers(w, *answered, gbose__monotonic(), began);
     gbose__http_answer_all(answers);
+    if (w->n_finished)
+        hand_out(w);
     return learn;
 }
 
@@ -523,6 +555,7 @@ static void *run(void *context)
         }
     }
     free(group.change);
+    gbose__arena_clear(&w->finished);
     return NULL;
 }
 
@@ -551,5 +584,6 @@ void gbose__writer_stop(struct gbose__service *service)
     pthread_mutex_unlock(&w->lock);
     pthread_cond_signal(&w->wake);
     pthread_join(w->thread, NULL);
+    gbose__arena_clear(&w->spare);
     w->started = 0;
 }

@@ -57,7 +57,9 @@ static const char *const migrations[] = {
     " dropped INTEGER NOT NULL, sum INTEGER NOT NULL);"
     "CREATE TABLE key (id TEXT PRIMARY KEY, hash BLOB NOT NULL, roles INTEGER NOT NULL, bandit TEXT,"
     " note TEXT NOT NULL, created INTEGER NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;",
-    "", /* texts of events may be packed from here on (pack.h); those that are there stay as they are */
+    /* Texts of events may be packed from here on (pack.h), and several pending events share a row; what is there stays as it
+     * is. */
+    "ALTER TABLE pending ADD COLUMN more BLOB;",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 
@@ -107,6 +109,7 @@ void gbose__sqlite_disconnect(struct gbose__sqlite *c)
     sqlite3_close(c->db);
     free(c->tally);
     free(c->packed);
+    free(c->pending);
     memset(c, 0, sizeof *c);
 }
 
@@ -252,16 +255,23 @@ static int sqlite_apply(struct gbose__store *base, struct gbose__change *changes
             changes[i].of.generation.bandit = made;
         if (changes[i].kind == GBOSE__LEASE_NUMBERS && !changes[i].of.lease.bandit)
             changes[i].of.lease.bandit = made;
-        rc = gbose__sqlite_apply_one(c, &changes[i], err);
+        if (changes[i].kind != GBOSE__ADD_EVENT)
+            rc = gbose__sqlite_pending_save(c, err);
+        if (!rc)
+            rc = gbose__sqlite_apply_one(c, &changes[i], err);
         if (changes[i].kind == GBOSE__PUT_BANDIT)
             made = changes[i].of.bandit.id;
     }
     if (!rc)
+        rc = gbose__sqlite_pending_save(c, err);
+    if (!rc)
         rc = gbose__sqlite_tally_save(c, err);
     if (!rc && sqlite3_exec(c->db, "COMMIT", NULL, NULL, NULL))
         rc = gbose__sqlite_fail(c, "write to the store", err);
-    if (rc)
+    if (rc) {
         gbose__sqlite_tally_forget(c);
+        gbose__sqlite_pending_forget(c);
+    }
     if (rc && !sqlite3_get_autocommit(c->db))
         sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
     for (size_t i = 0; i < n && !rc; i++)
@@ -387,6 +397,7 @@ int gbose__sqlite_open(struct gbose__store **out, const char *dir, int create, i
     store->base.view = sqlite_view;
     store->base.backup = sqlite_backup;
     store->base.secret = store->secret;
+    store->base.packs = 1;
     *out = &store->base;
     return GBOSE_OK;
 }

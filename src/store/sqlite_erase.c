@@ -4,6 +4,7 @@
 static int delete_event(struct gbose__sqlite *c, uint32_t bandit, int64_t key, gbose_error *err)
 {
     struct gbose__counts *counts = gbose__sqlite_tally(c, bandit, err);
+    int64_t deadline;
     int rc;
 
     if (!counts)
@@ -13,13 +14,14 @@ static int delete_event(struct gbose__sqlite *c, uint32_t bandit, int64_t key, g
              key);
 
     if (!rc)
-        rc = RUN(DELETE_PENDING_EVENT,
-                 "DELETE FROM pending WHERE bandit = ?1 AND event = ?2 AND deadline = "
-                 "(SELECT deadline FROM event WHERE key = ?2)",
-                 bandit, key);
-    counts->pending -= (uint64_t)sqlite3_changes(c->db);
-    if (!rc)
-        rc = RUN(DELETE_EVENT, "DELETE FROM event WHERE key = ?1", key);
+        rc = gbose__sqlite_first(c, WITH(DEADLINE_OF, "SELECT deadline FROM event WHERE key = ?1", key),
+                                 &deadline, err);
+    if (rc == 1)
+        rc = gbose__sqlite_pending_remove(c, bandit, deadline, key, err);
+    if (rc < 0)
+        return rc;
+    counts->pending -= (uint64_t)rc;
+    rc = RUN(DELETE_EVENT, "DELETE FROM event WHERE key = ?1", key);
     if (!rc)
         rc = RUN(DELETE_REWARDS, "DELETE FROM reward WHERE event = ?1", key);
     if (!rc)

@@ -18,27 +18,29 @@ static int find_name(struct gbose__sqlite *c, uint32_t bandit, const char *name,
     return gbose__sqlite_first(c, s, key, err);
 }
 
-/* The text of an event, packed, in memory of the connection. Its size, or 0: no memory. */
-static size_t pack(struct gbose__sqlite *c, const struct gbose__event_row *row, gbose_error *err)
+/* Pack the text of an event, in memory of the connection, unless it comes packed. */
+static int pack(struct gbose__sqlite *c, struct gbose__event_row *row, gbose_error *err)
 {
     size_t most = gbose__pack_bound(row->body_size);
 
+    if (row->packed)
+        return GBOSE_OK;
     if (most > c->packed_capacity) {
         void *more = realloc(c->packed, 2 * most);
 
-        if (!more) {
-            gbose__no_memory(err);
-            return 0;
-        }
+        if (!more)
+            return gbose__no_memory(err);
         c->packed = more;
         c->packed_capacity = 2 * most;
     }
-    return gbose__pack(c->packed, row->body, row->body_size);
+    row->packed_size = gbose__pack(c->packed, row->body, row->body_size);
+    row->packed = c->packed;
+    return GBOSE_OK;
 }
 
 /* Was the event of that key asked for in the same words? */
 static int same_event(struct gbose__sqlite *c, int64_t key, const struct gbose__event_row *row,
-                      size_t packed_size, gbose_error *err)
+                      gbose_error *err)
 {
     sqlite3_stmt *s =
         gbose__sqlite_statement(c, SAME_EVENT,
@@ -51,28 +53,27 @@ static int same_event(struct gbose__sqlite *c, int64_t key, const struct gbose__
     gbose__sqlite_bind_blob(s, 2, row->body, row->body_size);
     sqlite3_bind_int64(s, 3, row->flags);
     gbose__sqlite_bind_blob(s, 4, row->unit, GBOSE__UNIT_SIZE);
-    gbose__sqlite_bind_blob(s, 5, c->packed, packed_size);
+    gbose__sqlite_bind_blob(s, 5, row->packed, row->packed_size);
     rc = gbose__sqlite_first(c, s, &same, err);
     return rc < 0 ? rc : same != 0;
 }
 
-int gbose__sqlite_add_event(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
+static int add_event(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
 {
     struct gbose__event_row *row = &change->of.event;
     int64_t key = gbose__row_key(row->bandit, row->number), old;
     struct gbose__counts *counts = gbose__sqlite_tally(c, row->bandit, err);
-    size_t size = pack(c, row, err);
     sqlite3_stmt *s;
     int rc;
 
-    if (!counts || !size)
-        return counts ? GBOSE_ENOMEM : GBOSE__ESTORE;
+    if (!counts)
+        return GBOSE__ESTORE;
     if (row->name) {
         rc = find_name(c, row->bandit, row->name, &old, err);
         if (rc < 0)
             return rc;
         if (rc) {
-            rc = same_event(c, old, row, size, err);
+            rc = same_event(c, old, row, err);
             row->number = gbose__row_number(old);
             change->result = rc == 1 ? GBOSE__REPEATED : GBOSE__CONFLICT;
             return rc < 0 ? rc : GBOSE_OK;
@@ -98,16 +99,26 @@ int gbose__sqlite_add_event(struct gbose__sqlite *c, struct gbose__change *chang
     gbose__sqlite_bind_blob(s, 9, row->pmf, row->n_arms * sizeof *row->pmf);
     gbose__sqlite_bind_blob(s, 10, row->shadow, row->n_arms * sizeof *row->shadow);
     gbose__sqlite_bind_blob(s, 11, row->unit, GBOSE__UNIT_SIZE);
-    gbose__sqlite_bind_blob(s, 12, c->packed, size);
-    sqlite3_bind_int64(s, 13, gbose__sum_packed_event(row, c->packed, size));
+    gbose__sqlite_bind_blob(s, 12, row->packed, row->packed_size);
+    sqlite3_bind_int64(s, 13, gbose__sum_packed_event(row));
     rc = gbose__sqlite_run(c, s, err);
     counts->events++;
     counts->pending++;
     if (counts->next_number <= row->number)
         counts->next_number = row->number + 1;
-    return rc ? rc
-              : RUN(INSERT_PENDING, "INSERT INTO pending VALUES (?1, ?2, ?3)", row->bandit, row->deadline,
-                    key);
+    return rc ? rc : gbose__sqlite_pending_add(c, row->bandit, row->deadline, key, err);
+}
+
+int gbose__sqlite_add_event(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err)
+{
+    struct gbose__event_row *row = &change->of.event;
+    int ours = !row->packed, rc = pack(c, row, err);
+
+    if (!rc)
+        rc = add_event(c, change, err);
+    if (ours)
+        row->packed = NULL; /* the next event is packed into the same memory */
+    return rc;
 }
 
 /* What closing and rewarding must know of an event. */
@@ -188,9 +199,9 @@ static int close_event(struct gbose__sqlite *c, uint32_t bandit, const struct kn
     sqlite3_bind_int64(s, 5, now);
     sqlite3_bind_int64(s, 6, gbose__sum_outcome(&row));
     rc = gbose__sqlite_run(c, s, err);
-    return rc ? rc
-              : RUN(DELETE_PENDING, "DELETE FROM pending WHERE bandit = ?1 AND deadline = ?2 AND event = ?3",
-                    bandit, event->deadline, event->key);
+    if (!rc)
+        rc = gbose__sqlite_pending_remove(c, bandit, event->deadline, event->key, err);
+    return rc < 0 ? rc : GBOSE_OK;
 }
 
 /* The event that a change means. 1, 0 with the result set: there is none, or an error. */
@@ -306,13 +317,7 @@ int gbose__sqlite_close_due(struct gbose__sqlite *c, struct gbose__change *chang
         struct known event = {0};
         int64_t key = 0;
 
-        rc = gbose__sqlite_first(
-            c,
-            WITH(DUE,
-                 "SELECT event FROM pending WHERE bandit = ?1 AND deadline <= ?2 ORDER BY deadline, "
-                 "event LIMIT 1",
-                 it->bandit, it->now),
-            &key, err);
+        rc = gbose__sqlite_pending_due(c, it->bandit, it->now, &key, err);
         if (rc <= 0)
             break;
         rc = find_event(c, key, &event, err);

@@ -14,6 +14,8 @@ struct gbose__sqlite {
     sqlite3_stmt *statement[GBOSE__SQLITE_STATEMENTS];
     struct gbose__sqlite_tally *tally; /* of the writing connection: see sqlite_tally.c */
     size_t n_tally;
+    struct gbose__sqlite_pending *pending; /* of the writing connection: see sqlite_pending.c */
+    size_t n_pending, pending_capacity;
     void *packed; /* of the writing connection: the text of the event that is written */
     size_t packed_capacity;
 };
@@ -40,6 +42,19 @@ void gbose__sqlite_tally_forget(struct gbose__sqlite *c);
 /* 1 with *out filled, 0: no such bandit, or an error. */
 int gbose__sqlite_tally_read(struct gbose__sqlite *c, int place, uint32_t bandit, struct gbose__counts *out,
                              gbose_error *err);
+
+/* Events become pending inside a transaction: rows are written by gbose__sqlite_pending_save(), before anything else looks
+ * at them and before it is committed, and forgotten when it is not. */
+int gbose__sqlite_pending_add(struct gbose__sqlite *c, uint32_t bandit, int64_t deadline, int64_t key,
+                              gbose_error *err);
+int gbose__sqlite_pending_save(struct gbose__sqlite *c, gbose_error *err);
+void gbose__sqlite_pending_forget(struct gbose__sqlite *c);
+/* The first event whose deadline has come: 1 with its key, 0: there is none, or an error. */
+int gbose__sqlite_pending_due(struct gbose__sqlite *c, uint32_t bandit, int64_t now, int64_t *key,
+                              gbose_error *err);
+/* An event is not pending any more. 1: it was, 0: it was not, or an error. */
+int gbose__sqlite_pending_remove(struct gbose__sqlite *c, uint32_t bandit, int64_t deadline, int64_t key,
+                                 gbose_error *err);
 
 /* One change of a group (sqlite_write.c), and a view (sqlite_read.c). */
 int gbose__sqlite_apply_one(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err);

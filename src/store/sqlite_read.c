@@ -136,7 +136,9 @@ static int unpack(struct gbose__event_row *event, struct unpacked *to, int64_t s
 {
     size_t size = gbose__unpacked_size(event->body, event->body_size);
 
-    if (!size || gbose__sum_packed_event(event, event->body, event->body_size) != sum)
+    event->packed = event->body;
+    event->packed_size = event->body_size;
+    if (!size || gbose__sum_packed_event(event) != sum)
         return damaged("an event", err);
     if (size > to->capacity) {
         free(to->text);
@@ -147,9 +149,10 @@ static int unpack(struct gbose__event_row *event, struct unpacked *to, int64_t s
             return gbose__no_memory(err);
         }
     }
-    gbose__unpack(to->text, event->body, event->body_size);
+    gbose__unpack(to->text, event->packed, event->packed_size);
     event->body = to->text;
     event->body_size = size;
+    event->packed = NULL;
     return GBOSE_OK;
 }
 

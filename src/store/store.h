@@ -99,6 +99,10 @@ struct gbose__event_row {
     const void *unit;     /* GBOSE__UNIT_SIZE bytes, or NULL */
     const char *body;     /* JSON: what was known when it was decided */
     size_t body_size;
+    const void *
+        packed; /* only written: the same by gbose__pack(), for a store that `packs` and an event without a name;
+                           `body` is then not looked at. Else NULL */
+    size_t packed_size;
     int activated;
 };
 
@@ -260,6 +264,7 @@ struct gbose__store {
     /* 32 random bytes, made with the store: keys of its hashes. Never leave the process. */
     const unsigned char *secret;
     const struct gbose__fleet *fleet; /* NULL: only one process works on it at a time */
+    int packs;                        /* texts of events are stored packed (pack.h) */
 };
 
 struct gbose__view {

@@ -107,11 +107,11 @@ int64_t gbose__sum_event(const struct gbose__event_row *row)
     return (int64_t)sum.value;
 }
 
-int64_t gbose__sum_packed_event(const struct gbose__event_row *row, const void *packed, size_t size)
+int64_t gbose__sum_packed_event(const struct gbose__event_row *row)
 {
     struct gbose__sum sum = sum_decision(row);
 
-    gbose__sum_word(&sum, gbose__checksum(packed, size));
+    gbose__sum_word(&sum, gbose__checksum(row->packed, row->packed_size));
     return (int64_t)sum.value;
 }
 

@@ -33,8 +33,8 @@ int64_t gbose__sum_bandit(const struct gbose__bandit_row *row);
 int64_t gbose__sum_generation(const struct gbose__generation_row *row);
 int64_t gbose__sum_snapshot(const struct gbose__snapshot_row *row);
 int64_t gbose__sum_event(const struct gbose__event_row *row);
-/* The same where the text is stored packed (pack.h): quicker, and of the packed text. */
-int64_t gbose__sum_packed_event(const struct gbose__event_row *row, const void *packed, size_t size);
+/* The same with `packed` in the place of `body`: quicker. */
+int64_t gbose__sum_packed_event(const struct gbose__event_row *row);
 int64_t gbose__sum_reward(int64_t event, const struct gbose__reward_row *row);
 int64_t gbose__sum_outcome(const struct gbose__outcome_row *row);
 int64_t gbose__sum_key(const struct gbose__key_row *row);
