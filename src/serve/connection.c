@@ -335,6 +335,11 @@ void gbose__link_go(struct gbose__link *link)
         if (x && x->phase == GBOSE__PARKED)
             return;
         if (x && x->phase == GBOSE__SENDING) {
+            if (link->loop
+                    ->collecting) { /* clients that wait are woken by one answer and find more of them */
+                let_others_go(link);
+                return;
+            }
             rc = send_answer(link);
             if (rc < 0)
                 gbose__link_close(link);

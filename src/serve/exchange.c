@@ -108,8 +108,10 @@ static const char *reason(int status)
     return status < 400 ? "OK" : "Error";
 }
 
-/* "Date: Mon, 16 Nov 2026 19:30:00 GMT", in English in every locale; once a second. */
-static const char *date(struct gbose__loop *loop)
+#define PROTECTION "X-Content-Type-Options", "nosniff"
+
+/* The date, in English in every locale, and what begins with it: once a second. */
+static void renew_date(struct gbose__loop *loop)
 {
     static const char days[] = "SunMonTueWedThuFriSat", months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     time_t now = time(NULL);
@@ -120,8 +122,12 @@ static const char *date(struct gbose__loop *loop)
         snprintf(loop->date, sizeof loop->date, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
                  days + 3 * t.tm_wday, t.tm_mday, months + 3 * t.tm_mon, (1900 + t.tm_year) % 10000,
                  t.tm_hour, t.tm_min, t.tm_sec);
+        loop->usual_size =
+            (size_t)snprintf(loop->usual, sizeof loop->usual,
+                             "HTTP/1.1 200 OK\r\nDate: %s\r\nContent-Type: application/json\r\n"
+                             "%s: %s\r\nContent-Length: ",
+                             loop->date, PROTECTION);
     }
-    return loop->date;
 }
 
 static void header(struct gbose__text *head, const char *name, const char *value)
@@ -143,13 +149,21 @@ void gbose__exchange_answer(struct gbose__exchange *x)
         gbose__text_clear(&x->out);
         x->status = 500;
     }
+    renew_date(x->loop);
     gbose__text_reset(head);
+    if (x->status == 200 && x->keeps && !x->type && !x->fixed && !x->more && !x->n_headers && !x->bare &&
+        !x->request.is_1_0) {
+        gbose__text_bytes(head, x->loop->usual, x->loop->usual_size);
+        gbose__text_integer(head, x->out.size);
+        gbose__text_bytes(head, "\r\n\r\n", 4);
+        return;
+    }
     gbose__text_add(head, "HTTP/1.1 ");
     gbose__text_integer(head, (uint64_t)x->status);
     gbose__text_bytes(head, " ", 1);
     gbose__text_add(head, reason(x->status));
     gbose__text_bytes(head, "\r\n", 2);
-    header(head, "Date", date(x->loop));
+    header(head, "Date", x->loop->date);
     if (x->status != 204) {
         header(head, "Content-Type", x->type ? x->type : "application/json");
         if (!x->more) {
@@ -160,7 +174,7 @@ void gbose__exchange_answer(struct gbose__exchange *x)
             header(head, "Transfer-Encoding", "chunked");
         }
     }
-    header(head, "X-Content-Type-Options", "nosniff");
+    header(head, PROTECTION);
     for (int i = 0; i < x->n_headers; i++)
         header(head, x->header[i][0], x->header[i][1]);
     if (!x->keeps)

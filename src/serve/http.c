@@ -142,6 +142,7 @@ static void *run(void *context)
         int n = epoll_wait(loop->epoll, events, MOST_EVENTS, loop->again ? 0 : LOOK_EVERY);
         int64_t now;
 
+        loop->collecting = 1;
         for (int i = 0; i < n; i++) {
             if (events[i].data.ptr == &loop->socket)
                 accept_some(loop);
@@ -150,6 +151,7 @@ static void *run(void *context)
             else
                 on_event(events[i].data.ptr, events[i].events);
         }
+        loop->collecting = 0;
         go_on(loop);
         free_dead(loop);
         now = gbose__http_clock();

@@ -32,6 +32,7 @@ struct gbose__loop {
     int started, socket, epoll, wake;
     int deaf; /* the listening socket is not in the epoll: there are too many connections, or no descriptors */
     void *own;
+    int collecting;           /* answers are sent when all that has come is handled: see gbose__link_go() */
     struct gbose__link links; /* a ring */
     struct gbose__link *again,
         *dead; /* with more to do at once; closed, and freed when nothing points to them */
@@ -41,6 +42,8 @@ struct gbose__loop {
     uint64_t parked; /* exchanges that wait for an answer */
     char date[40];   /* of answers, at second `date_of` */
     int64_t date_of;
+    char usual[256]; /* the head of most answers then, up to the length of their body */
+    size_t usual_size;
     pthread_mutex_t lock;
     struct gbose__exchange *done; /* guarded by lock: answers that are ready */
 };

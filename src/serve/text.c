@@ -21,8 +21,7 @@ void gbose__text_reset(struct gbose__text *t)
     t->bad = 0;
 }
 
-/* Room for `more` bytes at the end, and a zero. NULL: no memory. */
-static char *room(struct gbose__text *t, size_t more)
+char *gbose__text_room(struct gbose__text *t, size_t more)
 {
     if (t->bad)
         return NULL;
@@ -43,23 +42,6 @@ static char *room(struct gbose__text *t, size_t more)
     return t->at + t->size;
 }
 
-void gbose__text_bytes(struct gbose__text *t, const void *bytes, size_t size)
-{
-    char *at = room(t, size);
-
-    if (!at)
-        return;
-    if (size)
-        memcpy(at, bytes, size);
-    at[size] = 0;
-    t->size += size;
-}
-
-void gbose__text_add(struct gbose__text *t, const char *text)
-{
-    gbose__text_bytes(t, text, strlen(text));
-}
-
 void gbose__text_format(struct gbose__text *t, const char *format, ...)
 {
     va_list list;
@@ -69,7 +51,7 @@ void gbose__text_format(struct gbose__text *t, const char *format, ...)
     va_start(list, format);
     n = vsnprintf(NULL, 0, format, list);
     va_end(list);
-    at = n < 0 ? NULL : room(t, (size_t)n);
+    at = n < 0 ? NULL : gbose__text_room(t, (size_t)n);
     if (!at)
         return;
     va_start(list, format);

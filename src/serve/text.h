@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct gbose__text {
     char *at;
@@ -15,8 +16,26 @@ struct gbose__text {
 void gbose__text_clear(struct gbose__text *t); /* frees */
 void gbose__text_reset(struct gbose__text *t); /* empties, and keeps the memory */
 
-void gbose__text_bytes(struct gbose__text *t, const void *bytes, size_t size);
-void gbose__text_add(struct gbose__text *t, const char *text);
+/* Room for `more` bytes at the end, and a zero. NULL: no memory. */
+char *gbose__text_room(struct gbose__text *t, size_t more);
+
+/* Here, so that short texts that are known to the compiler are written without a call. */
+static inline void gbose__text_bytes(struct gbose__text *t, const void *bytes, size_t size)
+{
+    char *at = t->capacity - t->size > size && !t->bad ? t->at + t->size : gbose__text_room(t, size);
+
+    if (!at)
+        return;
+    if (size)
+        memcpy(at, bytes, size);
+    at[size] = 0;
+    t->size += size;
+}
+
+static inline void gbose__text_add(struct gbose__text *t, const char *text)
+{
+    gbose__text_bytes(t, text, strlen(text));
+}
 void gbose__text_format(struct gbose__text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A number that reads back as x, as short as it can be; null if it is not finite. */
