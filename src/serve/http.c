@@ -20,6 +20,7 @@
 #define BACKLOG 1024
 #define MOST_EVENTS 256
 #define MOST_ACCEPTED 64 /* in one turn */
+#define MOST_TOGETHER 32 /* connections that are looked at before what was answered is sent */
 #define LOOK_EVERY 500   /* milliseconds between two looks at who is slow */
 #define TAKING 4         /* times as long as for sending a request: to take a part of the answer */
 
@@ -105,6 +106,7 @@ static void go_on(struct gbose__loop *loop)
 {
     struct gbose__link *list = loop->again;
 
+    loop->collecting = 0;
     loop->again = NULL;
     while (list) {
         struct gbose__link *link = list;
@@ -142,8 +144,10 @@ static void *run(void *context)
         int n = epoll_wait(loop->epoll, events, MOST_EVENTS, loop->again ? 0 : LOOK_EVERY);
         int64_t now;
 
-        loop->collecting = 1;
         for (int i = 0; i < n; i++) {
+            if (i % MOST_TOGETHER == 0)
+                go_on(loop);
+            loop->collecting = 1;
             if (events[i].data.ptr == &loop->socket)
                 accept_some(loop);
             else if (events[i].data.ptr == &loop->wake)
@@ -151,7 +155,6 @@ static void *run(void *context)
             else
                 on_event(events[i].data.ptr, events[i].events);
         }
-        loop->collecting = 0;
         go_on(loop);
         free_dead(loop);
         now = gbose__http_clock();
