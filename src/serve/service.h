@@ -131,7 +131,7 @@ struct gbose__registry {
     size_t n;
 };
 
-/* ---- the writer (writer.c) ---- */
+/* ---- the writer (writer.c, writer_queue.c) ---- */
 
 struct gbose__job {
     struct gbose__job *next;
@@ -380,7 +380,7 @@ double gbose__cap_of(unsigned flags);
 /* Members without the braces: "wait": "30m", ... */
 void gbose__settings_write(const struct gbose__settings *settings, struct gbose__text *out);
 
-/* ---- writer.c ---- */
+/* ---- writer.c, writer_queue.c ---- */
 
 int gbose__writer_start(struct gbose__service *service);
 void gbose__writer_stop(struct gbose__service *service); /* writes what is queued */

@@ -7,7 +7,8 @@
  * A decision that was answered before it is stored is kept until it is: while the store fails it goes back to the
  * front of the queue. If the database went away in the middle of a commit, it is asked what became of the group before
  * anything else is written. What cannot be stored in the end is counted, and said. */
-#include "serve/service.h"
+#define _GNU_SOURCE /* syscall() */
+#include "serve/writer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-#define MOST_CHANGES 1024  /* in one transaction */
 #define MOST_CLOSED 1000   /* of one bandit, in one transaction */
 #define TICK 50            /* milliseconds at the most between two looks at deadlines */
 #define MOST_DROPPED 1000  /* of one bandit, in one transaction */
@@ -26,9 +28,8 @@
 #define LAST_TRIES 5000    /* milliseconds: how long what is queued may take to be written at the end */
 #define SAY_EVERY 10000000 /* microseconds between two lines about what waits for a store that fails */
 #define FAILING_PAUSE 50   /* milliseconds between two attempts on a store that fails */
-#define MOST_REST 10000    /* microseconds that changes for which nobody waits may wait for others */
+#define TURN 100000        /* nanoseconds, the shortest that there are */
 #define MOST_SPARE 1024    /* jobs that are done whose memory is kept for requests */
-#define ENOUGH 512         /* changes for which nobody waits: a group that costs little for each of them */
 
 /* Changes of a group, put together from its jobs, and taken apart again. */
 struct group {
@@ -50,63 +51,6 @@ static int add(struct group *g, const struct gbose__change *changes, size_t n)
     memcpy(g->change + g->n, changes, n * sizeof *changes);
     g->n += n;
     return 0;
-}
-
-/* A list of jobs, in their order; to begin with {NULL, &first}. */
-struct jobs {
-    struct gbose__job *first, **last;
-};
-
-static void append(struct jobs *list, struct gbose__job *job)
-{
-    job->next = NULL;
-    *list->last = job;
-    list->last = &job->next;
-}
-
-static void smooth(int64_t *mean, int64_t x)
-{
-    *mean += (x - *mean) / 4;
-}
-
-void gbose__writer_submit(struct gbose__service *service, struct gbose__job *job)
-{
-    struct gbose__writer_thread *w = &service->writer;
-    int wake;
-
-    job->next = NULL;
-    if (job->bandit)
-        atomic_fetch_add(&job->bandit->references, 1);
-    pthread_mutex_lock(&w->lock);
-    wake = !w->first;
-    *w->last = job;
-    w->last = &job->next;
-    w->queued += job->n;
-    w->wanted += !job->kept;
-    wake |= w->resting && (w->wanted || w->queued >= ENOUGH);
-    if (job->exchange) {
-        w->waiting++;
-        if (++w->returned == w->answered) {
-            smooth(&w->return_time, gbose__monotonic() - w->answered_at);
-            wake |= w->gathering;
-        }
-    }
-    pthread_mutex_unlock(&w->lock);
-    if (wake)
-        pthread_cond_signal(&w->wake);
-}
-
-void gbose__writer_spare(struct gbose__service *service, struct gbose__arena *arena, struct gbose__arena *own)
-{
-    struct gbose__writer_thread *w = &service->writer;
-
-    if (!own->block) {
-        pthread_mutex_lock(&w->lock);
-        *own = w->spare;
-        w->spare.block = NULL;
-        pthread_mutex_unlock(&w->lock);
-    }
-    gbose__arena_take_spare(arena, own);
 }
 
 /* What the commit of a job means for the bandit in memory. Returns 1 if there is something to learn. */
@@ -176,19 +120,6 @@ static int note_housekeeping(struct gbose__service *service, const struct gbose_
     return learn;
 }
 
-/* A group that began at that time is about to be answered. */
-static void note_answers(struct gbose__writer_thread *w, size_t n, int64_t now, int64_t began)
-{
-    pthread_mutex_lock(&w->lock);
-    if (w->returned < w->answered && now - w->answered_at > w->return_time)
-        w->return_time = now - w->answered_at; /* the last ones have not come back yet */
-    w->answered = n;
-    w->returned = 0;
-    w->answered_at = now;
-    smooth(&w->commit_time, now - began);
-    pthread_mutex_unlock(&w->lock);
-}
-
 /* Does it change what other servers follow, and this one must not follow at the same moment? */
 static int is_followed(const struct gbose__change *change)
 {
@@ -241,25 +172,6 @@ static void lose(struct gbose__service *service, struct gbose__job *job, const c
     finish(service, job);
 }
 
-/* Jobs that were not written come before those that wait. */
-static void put_back(struct gbose__writer_thread *w, struct gbose__job *jobs)
-{
-    struct gbose__job *last = jobs;
-    size_t n = jobs ? jobs->n : 0;
-
-    if (!jobs)
-        return;
-    for (; last->next; last = last->next)
-        n += last->next->n;
-    pthread_mutex_lock(&w->lock);
-    last->next = w->first;
-    if (!w->first)
-        w->last = &last->next;
-    w->first = jobs;
-    w->queued += n;
-    pthread_mutex_unlock(&w->lock);
-}
-
 /* What became of a group whose commit was not answered? 0, or it is not known yet. */
 static int settle(struct gbose__service *service, gbose_error *err)
 {
@@ -271,7 +183,7 @@ static int settle(struct gbose__service *service, gbose_error *err)
         return rc;
     w->doubtful = NULL;
     if (!happened) {
-        put_back(w, jobs);
+        gbose__writer_put_back(w, jobs);
         return GBOSE_OK;
     }
     while (jobs) {
@@ -328,7 +240,7 @@ static int tell(struct gbose__service *service, const struct group *g, struct gb
 {
     struct gbose__writer_thread *w = &service->writer;
     struct gbose__exchange *answers = NULL, *x;
-    struct jobs again = {NULL, &again.first}, doubtful = {NULL, &doubtful.first};
+    struct gbose__jobs again = {NULL, &again.first}, doubtful = {NULL, &doubtful.first};
     size_t at = 0, n = 0;
     int learn = 0;
 
@@ -347,9 +259,9 @@ static int tell(struct gbose__service *service, const struct group *g, struct gb
         }
         if (job->rc && job->kept && job->rc != GBOSE__EABSENT) {
             if (job->rc == GBOSE__EDOUBT)
-                append(&doubtful, job);
+                gbose__jobs_append(&doubtful, job);
             else if (job->rc == GBOSE__EAWAY || ++job->tries < MOST_TRIES)
-                append(&again, job);
+                gbose__jobs_append(&again, job);
             else
                 lose(service, job, err->text);
             continue;
@@ -363,13 +275,13 @@ static int tell(struct gbose__service *service, const struct group *g, struct gb
             answers = x;
         }
     }
-    put_back(w, again.first);
+    gbose__writer_put_back(w, again.first);
     if (doubtful.first)
         w->doubtful = doubtful.first;
     if (rc && rc != GBOSE__EAWAY && rc != GBOSE__EDOUBT && n > 1)
         w->alone = n;
     if (*answered)
-        note_answers(w, *answered, gbose__monotonic(), began);
+        gbose__writer_answered(w, *answered, gbose__monotonic(), began);
     gbose__http_answer_all(answers);
     if (w->n_finished)
         hand_out(w);
@@ -419,85 +331,12 @@ static size_t write_group(struct gbose__service *service, struct group *g, struc
     return answered;
 }
 
-static void wait_for(struct gbose__writer_thread *w, int64_t microseconds)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_MONOTONIC, &until); /* the time of day may be set back */
-    until.tv_sec += microseconds / 1000000;
-    until.tv_nsec += microseconds % 1000000 * 1000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&w->wake, &w->lock, &until);
-}
-
-/* Nobody waits for what is queued, since all of it was answered before: it waits for more, so that the group is large and
- * costs little for each; but not for long, since it would be lost if the process died now. */
-static void rest(struct gbose__writer_thread *w)
-{
-    int64_t until = gbose__monotonic() + MOST_REST, wait;
-
-    w->resting = 1;
-    while (!w->wanted && w->queued < ENOUGH && !w->stopping && (wait = until - gbose__monotonic()) > 0)
-        wait_for(w, wait);
-    w->resting = 0;
-}
-
-/* Clients that have just been answered often ask again at once, and would then wait for the whole of the
- * group that is about to begin. If the disk is slow and they are quick, then it is better for all together
- * to begin when they are there: if what they gain, (commit - wait) each, is more than what those lose who
- * are here, wait each. */
-static void gather(struct gbose__writer_thread *w)
-{
-    int64_t until = w->answered_at + w->return_time, wait = until - gbose__monotonic();
-    int64_t missing = (int64_t)w->answered - (int64_t)w->returned;
-
-    if (missing <= 0 || wait <= 0 || missing * (w->commit_time - wait) <= (int64_t)w->waiting * wait)
-        return;
-    w->gathering = 1;
-    while (w->returned < w->answered && !w->stopping && (wait = until - gbose__monotonic()) > 0)
-        wait_for(w, wait);
-    w->gathering = 0;
-}
-
-/* Take jobs of about MOST_CHANGES changes off the queue; or one alone, if it may be the one that is refused. Where the
- * store fails, those who wait for an answer do not wait behind those that are kept. */
-static struct gbose__job *take(struct gbose__writer_thread *w)
-{
-    struct jobs taken = {NULL, &taken.first};
-    struct gbose__job **at = &w->first;
-    int failing = atomic_load(&w->failing);
-    size_t n = 0;
-
-    while (*at) {
-        struct gbose__job *job = *at;
-        int fits = !n || (!w->alone && n + job->n <= MOST_CHANGES);
-
-        if (!fits && !(failing && job->exchange)) {
-            if (!failing)
-                break;
-            at = &job->next;
-            continue;
-        }
-        *at = job->next;
-        if (w->last == &job->next)
-            w->last = at;
-        append(&taken, job);
-        n += job->n;
-        w->waiting -= job->exchange != NULL;
-        w->wanted -= !job->kept;
-    }
-    w->queued -= n;
-    w->alone -= w->alone > 0;
-    return taken.first;
-}
-
 /* It ends, and the store cannot be written: what was answered is lost, but not silently. */
 static void give_up(struct gbose__service *service)
 {
     struct gbose__writer_thread *w = &service->writer;
 
-    put_back(w, w->doubtful);
+    gbose__writer_put_back(w, w->doubtful);
     w->doubtful = NULL;
     while (w->first) {
         struct gbose__job *job = w->first;
@@ -513,6 +352,28 @@ static void give_up(struct gbose__service *service)
     w->last = &w->first;
 }
 
+/* Ask the scheduler for short turns. All wait for the writer, and it mostly waits for the disk: a thread with shorter turns
+ * than others takes a core from them as soon as it can go on, and does not wait for the end of their turn, which is
+ * milliseconds. Linux from 6.12 on does so; others take no notice, and a refusal does no harm. */
+static void ask_for_short_turns(void)
+{
+#ifdef SYS_sched_setattr
+    struct { /* struct sched_attr, which C libraries began to have in 2025 */
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } how = {.size = sizeof how};
+
+    if (syscall(SYS_sched_getattr, 0, &how, sizeof how, 0) || how.policy != 0) /* SCHED_OTHER */
+        return;
+    how.flags = 0;
+    how.runtime = TURN;
+    syscall(SYS_sched_setattr, 0, &how, 0);
+#endif
+}
+
 static void *run(void *context)
 {
     struct gbose__service *service = context;
@@ -521,22 +382,14 @@ static void *run(void *context)
     int64_t looked = 0;
 
     prctl(PR_SET_NAME, "gbose-writer"); /* for top -H */
+    ask_for_short_turns();
     for (;;) {
         struct gbose__job *jobs;
         size_t answered = 0;
         int64_t now;
         int stopping, look;
 
-        pthread_mutex_lock(&w->lock);
-        if (!w->first && !w->stopping)
-            wait_for(w, TICK * 1000);
-        if (w->first && !w->wanted)
-            rest(w);
-        if (w->first)
-            gather(w);
-        jobs = take(w);
-        stopping = w->stopping;
-        pthread_mutex_unlock(&w->lock);
+        jobs = gbose__writer_take(w, TICK * 1000, &stopping);
         now = gbose__monotonic() / 1000;
         look = now - looked >= TICK && atomic_load(&service->ready);
         if (look)
