@@ -317,7 +317,7 @@ int gbose__pg_close_due(struct gbose__pg_group *g, struct gbose__change *change,
 {
     struct gbose__close_change *it = &change->of.close;
     struct gbose__pg *c = g->c;
-    size_t looked;
+    size_t looked = 0;
     PGresult *r;
     int rc;
 
