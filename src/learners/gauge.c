@@ -5,7 +5,6 @@
 
 #include "core/kernels.h"
 #include "core/memory.h"
-#include "core/normal.h"
 
 /* A range that is a smaller share than this of the size is taken for rounding. */
 #define LEAST_RANGE 0x1p-40
@@ -310,17 +309,6 @@ static void move(const gbose *g, struct gbose__ridge *fit, double *state, const 
             g->kind->rescale(g, state, j, ldexp(1, -shift[j]));
 }
 
-/* By how many standard deviations the exponent of a feature is above the mean of those that rounds have said, and
- * that of the distance of arms. What is mostly near zero, and large now and then, counts by its large values: with
- * 0 for features, regret in a world of Dirichlet features was twice as large (seed 41). With 1, after two rounds the
- * larger one counts. */
-#define FEATURE_DEVIATIONS 1.0
-#define DISTANCE_DEVIATIONS 0.0
-
-/* So many bits above the others are rounds in which a feature is far larger than usual. */
-#define FAR_BITS 2.0
-#define LOG_2 0x1.62e42fefa39efp-1
-
 /* floor(), which is a call. */
 static inline int64_t floor_of(double x)
 {
@@ -329,32 +317,60 @@ static inline int64_t floor_of(double x)
     return whole - (x < (double)whole);
 }
 
-/* How far the unit is above the mean of exponents, from their variance and third central moment (gauge.h). */
-static double above_mean(double variance, double third, double deviations)
+/* The whole number nearest to a mean. */
+static int64_t nearest(int64_t sum, int64_t count)
 {
-    double deviation = sqrt(variance > 0 ? variance : 0), above = deviations * deviation;
-
-    if (deviations > 0 && variance > 0 && third > FAR_BITS * variance) {
-        double far = third / variance, rms = far + gbose__log(deviation / far) / LOG_2;
-
-        above = rms > above ? rms : above;
-    }
-    return above;
+    return floor_of((double)sum / (double)count + 0.5);
 }
 
-/* The whole number that is nearest to how far the unit is above the mean. It is found from what the numbers are
- * beyond the whole part of their mean, so that numbers that are all larger by one make it larger by one. */
-static int64_t nearest(const struct gbose__unit *unit, double deviations)
+/* By how much the exponent of the root mean square of the ranges is below the largest exponent, to the nearest whole number. */
+static int64_t root_below(const struct gbose__unit *unit)
 {
-    int64_t count = unit->ranges, sum = unit->range_sum, base = floor_of((double)sum / (double)count);
-    int64_t squares = unit->range_squares - 2 * base * sum + base * base * count;
-    int64_t cubes = unit->range_cubes - 3 * base * unit->range_squares + 3 * base * base * sum -
-                    base * base * base * count;
-    double n = (double)count, mean = (double)(sum - base * count) / n;
-    double variance = (double)squares / n - mean * mean;
-    double third = (double)cubes / n - 3 * mean * variance - mean * mean * mean;
+    int64_t squares = 0, below = 0; /* in units of the square of the smallest range that counts */
 
-    return base + floor_of(mean + above_mean(variance, third, deviations) + 0.5);
+    for (int k = 0; k < GBOSE__GAUGE_BITS; k++)
+        squares = 4 * squares + unit->counts[k];
+    while (below < GBOSE__GAUGE_BITS && 2 * squares < unit->ranges << 2 * (GBOSE__GAUGE_BITS - 1 - below))
+        below++;
+    return below;
+}
+
+/* The same of the mean of the exponents and one standard deviation more. */
+static int64_t deviation_below(const struct gbose__unit *unit)
+{
+    int64_t small = unit->ranges, sum = 0, squares = 0;
+    double mean, variance;
+
+    for (int k = 0; k < GBOSE__GAUGE_BITS; k++) {
+        small -= unit->counts[k];
+        sum += k * unit->counts[k];
+        squares += k * k * unit->counts[k];
+    }
+    sum += GBOSE__GAUGE_BITS * small;
+    squares += GBOSE__GAUGE_BITS * GBOSE__GAUGE_BITS * small;
+    mean = (double)sum / (double)unit->ranges;
+    variance = (double)squares / (double)unit->ranges - mean * mean;
+    return -floor_of(0.5 - mean + sqrt(variance > 0 ? variance : 0));
+}
+
+/* How many ranges had this exponent, if that is known. */
+static int64_t count_of(const struct gbose__unit *unit, int64_t exponent)
+{
+    int64_t below = unit->largest - exponent;
+
+    return below >= 0 && below < GBOSE__GAUGE_BITS ? unit->counts[below] : 0;
+}
+
+/* Make room for a range that has this exponent. */
+static void make_room(struct gbose__unit *unit, int64_t exponent)
+{
+    struct gbose__unit old = *unit;
+
+    if (unit->ranges > 0 && exponent <= unit->largest)
+        return;
+    unit->largest = exponent;
+    for (int k = 0; k < GBOSE__GAUGE_BITS; k++)
+        unit->counts[k] = count_of(&old, exponent - k);
 }
 
 /* The gap is the mean of those said, and one bit more: of the binary exponent of a normal number the mean is a bit below
@@ -370,34 +386,35 @@ static int64_t gap_of(const struct gbose__unit *unit)
 }
 
 /* Find the exponent; 1 if it is another one now. */
-static int find_exponent(struct gbose__unit *unit, double deviations)
+static int find_exponent(struct gbose__unit *unit, int is_distance)
 {
     int64_t before = unit->exponent;
 
-    if (unit->ranges > 0)
-        unit->exponent = nearest(unit, deviations) - unit->gap;
-    else if (unit->sizes > 0)
-        unit->exponent = floor_of((double)unit->size_sum / (double)unit->sizes + 0.5);
+    if (unit->ranges > 0 && is_distance)
+        unit->exponent = nearest(unit->range_sum, unit->ranges);
+    else if (unit->ranges > 0) {
+        int64_t by_root = root_below(unit), by_deviation = deviation_below(unit);
+
+        unit->exponent =
+            unit->largest - (by_root < by_deviation ? by_root : by_deviation) - unit->gap;
+    } else if (unit->sizes > 0)
+        unit->exponent = nearest(unit->size_sum, unit->sizes);
     return unit->exponent != before;
 }
 
-static double deviations_of(const struct gbose__gauge *gauge, size_t j)
-{
-    return j < gauge->dim ? FEATURE_DEVIATIONS : DISTANCE_DEVIATIONS;
-}
-
-/* Count what a round has said of a feature; 1 if its unit changes by that. */
-static inline int hear(struct gbose__unit *unit, unsigned code, double deviations)
+/* Count what a round has said of a feature, or of the distance of arms; 1 if its unit changes by that. */
+static inline int hear(struct gbose__unit *unit, unsigned code, int is_distance)
 {
     int was_known = is_known(unit), exponent = decode(code);
 
     if (!code)
         return 0;
     if (code & 1) {
+        make_room(unit, exponent);
+        if (unit->largest - exponent < GBOSE__GAUGE_BITS)
+            unit->counts[unit->largest - exponent]++;
         unit->ranges++;
         unit->range_sum += exponent;
-        unit->range_squares += exponent * exponent;
-        unit->range_cubes += exponent * exponent * exponent;
         if (code >> GAP_PLACE) {
             unit->gaps++;
             unit->gap_sum += (code >> GAP_PLACE) - 1;
@@ -407,7 +424,7 @@ static inline int hear(struct gbose__unit *unit, unsigned code, double deviation
         unit->sizes++;
         unit->size_sum += exponent;
     }
-    return find_exponent(unit, deviations) || !was_known;
+    return find_exponent(unit, is_distance) || !was_known;
 }
 
 void gbose__gauge_learn(gbose *g, struct gbose__reader said)
@@ -419,7 +436,7 @@ void gbose__gauge_learn(gbose *g, struct gbose__reader said)
         uint64_t word = gbose__get_u64(&said);
 
         for (size_t j = first; word; word >>= CODE_BITS, j++)
-            changed |= hear(&gauge->unit[j], (unsigned)word & 0xffff, deviations_of(gauge, j));
+            changed |= hear(&gauge->unit[j], (unsigned)word & 0xffff, j == gauge->dim);
     }
     if (changed && settle(gauge))
         move(g, g->fit, g->state, gauge->shift);
@@ -434,16 +451,18 @@ void gbose__gauge_merge(struct gbose__gauge *into, const struct gbose__gauge *fr
         struct gbose__unit *unit = &into->unit[j];
         const struct gbose__unit *theirs = &from->unit[j], *old = common ? &common->unit[j] : &nothing;
 
+        if (theirs->ranges > 0)
+            make_room(unit, theirs->largest);
+        for (int k = 0; k < GBOSE__GAUGE_BITS; k++)
+            unit->counts[k] += count_of(theirs, unit->largest - k) - count_of(old, unit->largest - k);
         unit->ranges += theirs->ranges - old->ranges;
         unit->range_sum += theirs->range_sum - old->range_sum;
-        unit->range_squares += theirs->range_squares - old->range_squares;
-        unit->range_cubes += theirs->range_cubes - old->range_cubes;
         unit->gaps += theirs->gaps - old->gaps;
         unit->gap_sum += theirs->gap_sum - old->gap_sum;
         unit->gap = gap_of(unit);
         unit->sizes += theirs->sizes - old->sizes;
         unit->size_sum += theirs->size_sum - old->size_sum;
-        find_exponent(unit, deviations_of(into, j));
+        find_exponent(unit, j == into->dim);
     }
     settle(into);
 }
@@ -477,31 +496,43 @@ void gbose__gauge_refresh(gbose *g)
 
 /* ---- bytes ---- */
 
-enum { RANGES, RANGE_SUM, RANGE_SQUARES, RANGE_CUBES, GAPS, GAP_SUM, SIZES, SIZE_SUM, UNIT_WORDS };
+enum { RANGES, RANGE_SUM, LARGEST, GAPS, GAP_SUM, SIZES, SIZE_SUM, COUNTS, UNIT_WORDS = COUNTS + GBOSE__GAUGE_BITS };
 
 void gbose__gauge_write(const struct gbose__gauge *gauge, struct gbose__writer *w)
 {
     for (size_t j = 0; j <= gauge->dim; j++) {
         const struct gbose__unit *unit = &gauge->unit[j];
-        const uint64_t words[UNIT_WORDS] = {(uint64_t)unit->ranges,        (uint64_t)unit->range_sum,
-                                            (uint64_t)unit->range_squares, (uint64_t)unit->range_cubes,
-                                            (uint64_t)unit->gaps,          (uint64_t)unit->gap_sum,
-                                            (uint64_t)unit->sizes,         (uint64_t)unit->size_sum};
+        uint64_t words[UNIT_WORDS] = {
+            (uint64_t)unit->ranges,  (uint64_t)unit->range_sum, (uint64_t)unit->largest, (uint64_t)unit->gaps,
+            (uint64_t)unit->gap_sum, (uint64_t)unit->sizes,     (uint64_t)unit->size_sum};
 
+        for (int k = 0; k < GBOSE__GAUGE_BITS; k++)
+            words[COUNTS + k] = (uint64_t)unit->counts[k];
         gbose__put_words(w, words, UNIT_WORDS);
     }
 }
 
-/* May it be a sum of so many numbers, each at most `most` in magnitude? */
-static int is_sum(int64_t sum, int64_t count, int64_t most)
+/* May it be a sum of so many exponents? */
+static int is_sum(int64_t sum, int64_t count)
 {
-    return sum >= -most * count && sum <= most * count;
+    return sum >= -GBOSE__GAUGE_MOST * count && sum <= GBOSE__GAUGE_MOST * count;
+}
+
+/* May these be the counts of so many ranges? */
+static int are_counts(const struct gbose__unit *unit)
+{
+    int64_t left = unit->ranges;
+    int fine = is_sum(unit->largest, 1) && (unit->ranges > 0 ? unit->counts[0] > 0 : unit->largest == 0);
+
+    for (int k = 0; k < GBOSE__GAUGE_BITS && fine; k++) {
+        fine = unit->counts[k] >= 0 && unit->counts[k] <= left;
+        left -= unit->counts[k];
+    }
+    return fine;
 }
 
 void gbose__gauge_read(struct gbose__gauge *gauge, struct gbose__reader *r, uint64_t learned)
 {
-    const int64_t most = GBOSE__GAUGE_MOST;
-
     r->bad |= learned > (uint64_t)1 << 40; /* so that sums are far from overflow */
     for (size_t j = 0; j <= gauge->dim && !r->bad; j++) {
         struct gbose__unit *unit = &gauge->unit[j];
@@ -510,21 +541,20 @@ void gbose__gauge_read(struct gbose__gauge *gauge, struct gbose__reader *r, uint
         gbose__get_words(r, words, UNIT_WORDS);
         unit->ranges = (int64_t)words[RANGES];
         unit->range_sum = (int64_t)words[RANGE_SUM];
-        unit->range_squares = (int64_t)words[RANGE_SQUARES];
-        unit->range_cubes = (int64_t)words[RANGE_CUBES];
+        unit->largest = (int64_t)words[LARGEST];
         unit->gaps = (int64_t)words[GAPS];
         unit->gap_sum = (int64_t)words[GAP_SUM];
         unit->sizes = (int64_t)words[SIZES];
         unit->size_sum = (int64_t)words[SIZE_SUM];
+        for (int k = 0; k < GBOSE__GAUGE_BITS; k++)
+            unit->counts[k] = (int64_t)words[COUNTS + k];
         r->bad |= words[RANGES] > learned || words[SIZES] > learned - words[RANGES];
-        r->bad = r->bad || !is_sum(unit->range_sum, unit->ranges, most) ||
-                 !is_sum(unit->size_sum, unit->sizes, most) || unit->range_squares < 0 ||
-                 !is_sum(unit->range_squares, unit->ranges, most * most) ||
-                 !is_sum(unit->range_cubes, unit->ranges, most * most * most) || unit->gaps < 0 ||
-                 unit->gaps > unit->ranges || unit->gap_sum < 0 || unit->gap_sum > GAP_MOST * unit->gaps;
+        r->bad = r->bad || !is_sum(unit->range_sum, unit->ranges) || !is_sum(unit->size_sum, unit->sizes) ||
+                 !are_counts(unit) || unit->gaps < 0 || unit->gaps > unit->ranges || unit->gap_sum < 0 ||
+                 unit->gap_sum > GAP_MOST * unit->gaps;
         unit->gap = r->bad ? 0 : gap_of(unit);
         if (!r->bad)
-            find_exponent(unit, deviations_of(gauge, j));
+            find_exponent(unit, j == gauge->dim);
     }
     settle(gauge);
 }
