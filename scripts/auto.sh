@@ -6,7 +6,7 @@
 #   spread     200 repetitions of gbose-auto and uniform in the same worlds: the worst run              (10 minutes)
 #   ablation   gbose-auto with one part of it taken out at a time, by tests/auto_ablation.c            (5 minutes)
 #   units      gbose-auto with features multiplied and moved, by tests/auto_units.c                   (10 minutes)
-#   round      gbose-auto with features of the round that say all of v, by tests/auto_round.c          (1 minute)
+#   round      gbose-auto with features of the round that say all of v, or nothing, by tests/auto_round.c (1 minute)
 # Seed 2 and 10 (spread: 200, the last three: 20) repetitions unless named. A study that was stopped goes on.
 set -euo pipefail
 cd "$(dirname "$0")/.."

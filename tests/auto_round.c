@@ -1,6 +1,6 @@
-/* What gbose-auto makes of features of the round that say all of v: worlds in which v depends on who is asked, with f
- * as a feature of the round, with f among three that say nothing, without, and with v taken out of the rewards
- * ("known"). Not a test, but built with them; scripts/auto.sh round runs it.
+/* What gbose-auto makes of features of the round: worlds in which v depends on who is asked, with f, which says all of v,
+ * as a feature of the round, with f among others that say nothing, without, and with v taken out of the rewards
+ * ("known"), when features that say nothing can only do harm. Not a test, but built with them; scripts/auto.sh round runs it.
  *
  * f is v as two more copies of the world tell it, one of which leaves it out of its rewards.
  *
@@ -15,7 +15,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { ROUNDS = 5000, MOST_FEATURES = 4 };
+enum { ROUNDS = 5000, MOST_FEATURES = 20 };
 
 static const char *const shifts[] = {"user-sine", "user-product", "user-tree", "user-exp"};
 
@@ -24,8 +24,11 @@ static const struct variant {
     size_t features;
 } variants[] = {
     {"known", "gbose-auto", ",known=1", 0},
+    {"known, 3 others", "gbose-auto:round=3", ",known=1", 3},
+    {"known, 20 others", "gbose-auto:round=20", ",known=1", 20},
     {"f as a feature", "gbose-auto:round=1", "", 1},
-    {"f and three others", "gbose-auto:round=4", "", MOST_FEATURES},
+    {"f and 3 others", "gbose-auto:round=4", "", 4},
+    {"f and 19 others", "gbose-auto:round=20", "", 20},
     {"f as a feature, `safe=1`", "gbose-auto:round=1,safe=1", "", 1},
     {"without", "gbose-auto", "", 0},
 };
@@ -75,12 +78,14 @@ static double play(const char *shift, size_t k, uint64_t seed, uint32_t repetiti
     gbose_stream(g, repetition);
     gbose__rng_init(&rng, seed, repetition, 1000, 0);
     for (int t = 0; t < ROUNDS; t++) {
-        double features[MOST_FEATURES] = {next_reward(with) - next_reward(without)}, reward, regret;
+        double features[MOST_FEATURES], f = next_reward(with) - next_reward(without), reward, regret;
         gbose_world_round round;
         gbose_decision d;
 
-        for (size_t i = 1; i < MOST_FEATURES; i++)
+        for (size_t i = 0; i < MOST_FEATURES; i++)
             features[i] = gbose__rng_normal(&rng);
+        if (!*v->more)
+            features[0] = f;
         gbose_world_next(world, &round);
         if (gbose_decide_in(g, &d, round.contexts, round.n_arms, v->features ? features : NULL) ||
             gbose_world_play(world, d.arm, &reward, &regret) ||

@@ -78,7 +78,7 @@ static void what_cannot_be_is_not_sane(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(struct gbose__scale) / sizeof(double); i++) {
-        struct gbose__scale scale = {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1, 1};
+        struct gbose__scale scale = {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1, 1, 1};
 
         assert_true(gbose__scale_is_sane(&scale));
         ((double *)&scale)[i] = -1e-300;

@@ -292,14 +292,14 @@ static void telling_that_mu_is_small_is_a_penalty(void **state)
         gbose__ridge_term(&expected, x, 1.5, response);
     }
     for (int times = 0; times < 2; times++) /* four times the penalty, twice */
-        gbose__length_shorten(&length, tuning, told, 2, scratch);
+        gbose__length_shorten(&length, tuning, told, 2, 1, scratch);
     assert_true(length.products == 0 && length.squares == 0);
     for (size_t i = 0; i < DIM; i++) {
         assert_near(told[0].mu[i], expected.mu[i], 1e-12);
         assert_true(told[0].mu[i] == told[1].mu[i]);
     }
     for (int times = 0; times < 100; times++)
-        gbose__length_shorten(&length, tuning, told, 2, scratch);
+        gbose__length_shorten(&length, tuning, told, 2, 1, scratch);
     assert_true(length.weight < 4 * tuning->length_most + 4);
     for (int i = 0; i < 2; i++)
         gbose__ridge_clear(&told[i]);

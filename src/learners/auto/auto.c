@@ -146,14 +146,14 @@ static struct gbose__width width_now(const gbose *g)
     const struct gbose__auto *own = g->own;
     const struct gbose__auto_state *state = gbose__auto_state_of(g);
     const struct gbose__scale *scale = gbose__auto_uses_full(g) ? &state->by_present : &state->by_ticket;
-    double unit = gbose__scale_unit(scale, own->tuning);
+    double unit = sqrt(state->worth) * gbose__scale_unit(scale, own->tuning);
     enum gbose__chooser chooser = gbose__auto_uses_full(g)
                                       ? (gbose__auto_follows_users(g) ? GBOSE__FULL_OF_USERS : GBOSE__FULL)
                                   : own->may_choose ? GBOSE__ORTHOGONAL
                                                     : GBOSE__ALONE;
 
-    return gbose__width_of(own->tuning, chooser, gbose__clip(unit, UNIT_MOST), state->rounds, state->weights,
-                           g->dim);
+    return gbose__width_of(own->tuning, chooser, gbose__clip(unit, UNIT_MOST), state->rounds - state->began,
+                           state->weights, g->dim);
 }
 
 /* One arm is left: it is played, but for a small chance of a rival where there is doubt. */
@@ -162,7 +162,8 @@ static void play_lone(const gbose *g, const struct gbose__input *in, struct gbos
     const struct gbose__auto *own = g->own;
     const struct gbose__scale *scale = &gbose__auto_state_of(g)->by_ticket;
     struct gbose__doubt doubt = {&g->fit[ORTHOGONAL], sqrt(gbose__scale_recent(scale)),
-                                 gbose__scale_unit(scale, own->tuning)};
+                                 sqrt(gbose__auto_state_of(g)->worth) *
+                                     gbose__scale_unit(scale, own->tuning)};
     size_t rival;
 
     round->pmf[best] = 1;
@@ -216,7 +217,7 @@ static double weight(const gbose *g, const struct gbose__scale *scale, int full)
     if (own->certified)
         return 1;
     w = gbose__scale_weight(scale, own->tuning, &gbose__auto_state_of(g)->rewards);
-    return (full ? w * w : w) * gbose__scale_worth(scale, own->tuning);
+    return (full ? w * w : w) * gbose__scale_worth(scale, own->tuning) * gbose__auto_state_of(g)->worth;
 }
 
 static double spread_of(const double *score, size_t n)
@@ -326,6 +327,7 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     w = weight(g, own->has_full ? &state->by_present : &state->by_ticket, 1);
     known.best = note.best;
     known.clock = note.clock;
+    gbose__baseline_meet(&own->baseline, &known, state->rounds);
     gbose__baseline_features(&own->baseline, features, &known, state->rounds);
     term.score = note.score;
     if (own->has_full)
@@ -365,6 +367,7 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     gbose__scale_learn(&state->by_ticket, own->tuning, &state->rewards, residual);
     if (own->has_full)
         gbose__scale_learn(&state->by_present, own->tuning, &state->rewards, term.residual);
+    gbose__auto_anew_try(g);
 }
 
 /* ---- its place in the table ---- */

@@ -68,5 +68,6 @@ void gbose__auto_full_shorten(gbose *g, const struct gbose__note *note, double r
     if (gbose__length_learn(&state->length, own->tuning, gbose__scale_recent(&state->by_ticket),
                             note->effect_full, reward - note->shift - note->centre) &&
         gbose__auto_follows_users(g))
-        gbose__length_shorten(&state->length, own->tuning, &g->fit[FULL], g->n_fits - FULL, own->scratch);
+        gbose__length_shorten(&state->length, own->tuning, &g->fit[FULL], g->n_fits - FULL, state->worth,
+                              own->scratch);
 }

@@ -42,6 +42,8 @@ struct gbose__auto {
  * numbers of the baseline and of the diagnosis. All of it is doubles, which are saved as they are. */
 struct gbose__auto_state {
     double rounds; /* learned */
+    double worth;  /* of a round, since the full estimate last began anew */
+    double began;  /* rounds learned until then */
     /* The sum of the weights of the rounds, as the full regression has them, forgetting as the regressions do. */
     double weights;
     struct gbose__rewards rewards;
@@ -186,6 +188,11 @@ void gbose__auto_full_doubt_first(gbose *g, struct gbose__note *note, double rew
 
 /* Learn what a coin says of the length of the full estimate, and shorten that where it is too long. */
 void gbose__auto_full_shorten(gbose *g, const struct gbose__note *note, double reward);
+
+/* ---- auto_anew.c ---- */
+
+/* After a round: begin anew if the full estimate is worse than none. */
+void gbose__auto_anew_try(gbose *g);
 
 /* ---- auto_origin.c ---- */
 

@@ -47,6 +47,7 @@ void gbose__auto_state_begin(gbose *g, const struct gbose__tuning *tuning)
     own->mean_common = mean_common_of(g, g->state);
     g->totals = own->totals = own->mean_common ? own->mean_common + gbose__pad(g->dim) : NULL;
     gbose__baseline_init(&own->baseline);
+    gbose__auto_state_of(g)->worth = 1;
     gbose__auto_state_of(g)->contest.full_chooses = own->may_choose;
     gbose__auto_state_of(g)->origin.relative = own->mean_common != NULL;
 }
@@ -57,7 +58,8 @@ int gbose__auto_state_check(const gbose *g)
     const struct gbose__auto_state *state = gbose__auto_state_of(g);
 
     return gbose__kernels->within(g->state, g->n_state, 1e300) && /* what is only padding, too */
-           state->rounds >= 0 && state->weights >= 0 && state->contest.coins <= state->rounds &&
+           state->rounds >= 0 && state->worth >= 1 && state->began >= 0 && state->weights >= 0 &&
+           state->contest.coins <= state->rounds &&
            gbose__contest_is_sane(&state->contest, own->tuning, own->may_choose) &&
            gbose__rewards_are_sane(&state->rewards) && gbose__scale_is_sane(&state->by_ticket) &&
            gbose__scale_is_sane(&state->by_present) && gbose__baseline_is_sane(&own->baseline) &&
@@ -84,6 +86,8 @@ void gbose__auto_state_merge(gbose *into, const double *from, const double *comm
         state->by_ticket = theirs->by_ticket;
         state->by_present = theirs->by_present;
         state->rewards = theirs->rewards;
+        state->worth = theirs->worth;
+        state->began = theirs->began;
         state->users = theirs->users;
     }
     state->weights += theirs->weights - (common ? remains * old->weights : 0);

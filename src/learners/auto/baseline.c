@@ -21,7 +21,7 @@ static size_t count_user_numbers(size_t dim)
 /* Those before the trackers. */
 static size_t count_numbers(size_t dim, size_t round, int flexible)
 {
-    return gbose__pad(STATE_NUMBERS + 2 * round + (flexible ? count_user_numbers(dim) : 0));
+    return gbose__pad(STATE_NUMBERS + gbose__given_size(round) + (flexible ? count_user_numbers(dim) : 0));
 }
 
 static size_t offer_of(int flexible)
@@ -37,11 +37,12 @@ size_t gbose__baseline_size(size_t dim, size_t round, int flexible)
 void gbose__baseline_view(struct gbose__baseline *baseline, const struct gbose__tuning *tuning, size_t dim,
                           size_t round, int flexible, double *at)
 {
+    double *users = at + STATE_NUMBERS + gbose__given_size(round);
+
     baseline->state = (struct gbose__baseline_state *)at;
-    baseline->mean = at + STATE_NUMBERS;
-    baseline->variance = baseline->mean + round;
-    gbose__offer_view(&baseline->offer, dim, baseline->variance + round);
-    baseline->index = (struct gbose__index *)(baseline->variance + round + gbose__offer_size(dim));
+    gbose__given_view(&baseline->given, round, at + STATE_NUMBERS);
+    gbose__offer_view(&baseline->offer, dim, users);
+    baseline->index = (struct gbose__index *)(users + gbose__offer_size(dim));
     baseline->tree = (struct gbose__tree *)((double *)baseline->index + INDEX_NUMBERS);
     gbose__trackers_view(&baseline->trackers, tuning, dim, round, offer_of(flexible),
                          at + count_numbers(dim, round, flexible));
@@ -54,13 +55,8 @@ void gbose__baseline_init(const struct gbose__baseline *baseline)
 
 void gbose__baseline_grow(const struct gbose__baseline *to, const struct gbose__baseline *from)
 {
-    size_t round = from->trackers.round;
-
     *to->state = *from->state;
-    if (round) {
-        memcpy(to->mean, from->mean, round * sizeof(double));
-        memcpy(to->variance, from->variance, round * sizeof(double));
-    }
+    gbose__given_grow(&to->given, &from->given);
     if (from->trackers.offer) {
         gbose__offer_grow(&to->offer, &from->offer);
         *to->index = *from->index;
@@ -80,15 +76,13 @@ void gbose__baseline_rescale(const struct gbose__baseline *baseline, size_t j, d
 int gbose__baseline_is_sane(const struct gbose__baseline *baseline)
 {
     const struct gbose__baseline_state *state = baseline->state;
-    size_t round = baseline->trackers.round;
     int fine = state->leader >= 0 && state->leader < (double)baseline->trackers.count &&
                state->leader == floor(state->leader) && state->best_square >= 0;
 
-    for (size_t i = 0; i < round; i++)
-        fine &= fabs(baseline->mean[i]) <= 2 * GBOSE_MAX_INPUT && baseline->variance[i] >= 0;
-    fine = fine && (!baseline->trackers.offer ||
-                    (gbose__offer_is_sane(&baseline->offer) && gbose__index_is_sane(baseline->index) &&
-                     gbose__tree_is_sane(baseline->tree)));
+    fine = fine && gbose__given_are_sane(&baseline->given) &&
+           (!baseline->trackers.offer ||
+            (gbose__offer_is_sane(&baseline->offer) && gbose__index_is_sane(baseline->index) &&
+             gbose__tree_is_sane(baseline->tree)));
     return fine && gbose__trackers_are_sane(&baseline->trackers);
 }
 
@@ -164,34 +158,37 @@ void gbose__baseline_features(const struct gbose__baseline *baseline, double *fe
                               const struct gbose__features *round, double rounds)
 {
     const struct gbose__tuning *tuning = baseline->trackers.tuning;
-    const double *mean = baseline->mean, *variance = baseline->variance, most = tuning->feature_limit;
+    const double most = tuning->feature_limit;
 
     features[GBOSE__FEATURE_BEST] = scaled(round->best, baseline->state->best_square, most);
     features[GBOSE__FEATURE_TIME] = round->clock / tuning->rounds_per_time;
     features[GBOSE__FEATURE_ROOT] = sqrt(fabs(features[GBOSE__FEATURE_BEST]));
-    for (size_t i = 0; i < baseline->trackers.round; i++)
-        features[GBOSE__FEATURE_ROUND + i] =
-            variance[i] > 0 ? scaled(round->round[i] - mean[i], variance[i], most) : 0;
+    gbose__given_features(&baseline->given, tuning, features + GBOSE__FEATURE_ROUND, round->round);
     if (gbose__tracker_is_of_user(gbose__baseline_leader(baseline)) ||
         (rounds >= 0 && users_learn(baseline, rounds)))
         user_features(baseline, features + GBOSE__FEATURE_ROUND + baseline->trackers.round, round->offer);
 }
 
-/* Update the sizes by which features are scaled: discounted, and at first those of all rounds. */
-static void update_scales(const struct gbose__baseline *baseline, const struct gbose__features *round,
+/* Update the size by which the best score is scaled. */
+static void update_scale(const struct gbose__baseline *baseline, const struct gbose__features *round,
+                         double rounds)
+{
+    double memory = baseline->trackers.tuning->best_memory, square = round->best * round->best;
+    double *best_square = &baseline->state->best_square;
+
+    *best_square = rounds > 0 ? memory * *best_square + (1 - memory) * square : square;
+}
+
+void gbose__baseline_meet(const struct gbose__baseline *baseline, const struct gbose__features *round,
                           double rounds)
 {
-    const struct gbose__tuning *tuning = baseline->trackers.tuning;
-    double *mean = baseline->mean, *variance = baseline->variance, memory = tuning->best_memory;
-    double share = gbose__clip_below(1 / (rounds + 1), 1 - tuning->round_memory);
-    double *best_square = &baseline->state->best_square, square = round->best * round->best;
+    const struct gbose__trackers *trackers = &baseline->trackers;
+    struct gbose__given_move move[GBOSE__MAX_ROUND];
 
-    for (size_t i = 0; i < baseline->trackers.round; i++) {
-        double off = round->round[i] - mean[i];
-        mean[i] += share * off;
-        variance[i] = (1 - share) * (variance[i] + share * off * off);
-    }
-    *best_square = rounds > 0 ? memory * *best_square + (1 - memory) * round->best * round->best : square;
+    gbose__given_learn(&baseline->given, trackers->tuning, move, round->round, rounds);
+    for (size_t i = 0; i < trackers->round; i++)
+        if (move[i].factor != 1)
+            gbose__trackers_move_given(trackers, i, &move[i]);
 }
 
 /* ---- predictions ---- */
@@ -250,7 +247,20 @@ static double rounds_to_settle(const struct gbose__baseline *baseline, const str
         return tuning->flexible_settle;
     if (baseline->trackers.offer && tracker == gbose__trackers_tree(&baseline->trackers))
         return GBOSE__TREE_FIRST;
+    if (gbose__tracker_is_of_round(tracker))
+        return tuning->given_settle + (double)tracker->q;
     return tuning->settle_rounds * (double)tracker->q;
+}
+
+/* A discounted mean of squares, in which an outlier counts only as an outlier. */
+static void approach_square(double *mean, const struct gbose__tuning *tuning, double error)
+{
+    double square = gbose__clip(error, GBOSE__CLIP_RESIDUAL);
+
+    square *= square;
+    if (*mean > 0)
+        square = gbose__clip(square, tuning->scale_clip * *mean);
+    *mean += (1 - tuning->plain_memory) * (square - *mean);
 }
 
 /* Update trackers and their losses, then pick the leader. `along` is by gbose__trackers_along(). */
@@ -262,6 +272,7 @@ static void learn_trackers(const struct gbose__baseline *baseline,
     const struct gbose__tracker *leader = gbose__baseline_leader(baseline), *best = NULL;
     struct efforts efforts = efforts_of(baseline, lesson->rounds);
     double memory = tuning->loss_memory;
+    int compares = efforts.others != RESTS; /* rounds are the same for all */
 
     for (size_t k = 0; k < trackers->count; k++) {
         const struct gbose__tracker *tracker = &trackers->tracker[k];
@@ -274,6 +285,9 @@ static void learn_trackers(const struct gbose__baseline *baseline,
             lesson->reward - lesson->score -
             gbose__tracker_baseline(tracker, lesson->features, along + gbose__tracker_row(trackers, tracker));
         error = gbose__clip(error, GBOSE__CLIP_RESIDUAL);
+        if (compares)
+            approach_square(tracker->plain, tuning,
+                            lesson->reward - gbose__tracker_plain(tracker, lesson->features));
         *tracker->loss = memory * *tracker->loss + (1 - memory) * error * error;
         gbose__tracker_learn(tracker, lesson->features, lesson->reward, lesson->played, effort == LEARNS,
                              scratch);
@@ -282,6 +296,31 @@ static void learn_trackers(const struct gbose__baseline *baseline,
     }
     if (tuning->lead_factor * *best->loss < *leader->loss)
         baseline->state->leader = (double)(best - trackers->tracker);
+}
+
+int gbose__baseline_does_without(const struct gbose__baseline *baseline, double rounds, double variance)
+{
+    const struct gbose__trackers *trackers = &baseline->trackers;
+    const struct gbose__tuning *tuning = trackers->tuning;
+    const struct gbose__tracker *best = NULL;
+    double by_time = INFINITY;
+
+    for (size_t k = 0; k < trackers->count; k++) {
+        const struct gbose__tracker *tracker = &trackers->tracker[k];
+
+        if (gbose__tracker_is_of_time(tracker))
+            by_time = *tracker->plain < by_time ? *tracker->plain : by_time;
+        else if ((gbose__tracker_is_of_round(tracker) || gbose__tracker_is_of_user(tracker)) &&
+                 rounds >= rounds_to_settle(baseline, tracker) && (!best || *tracker->plain < *best->plain))
+            best = tracker;
+    }
+    if (!best || !(tuning->anew_gain * *best->plain < by_time) ||
+        !(tuning->anew_factor * *best->plain < variance))
+        return 0;
+    baseline->state->leader = (double)(best - trackers->tracker);
+    for (size_t k = 0; k < trackers->count; k++)
+        *trackers->tracker[k].loss = *trackers->tracker[k].plain;
+    return 1;
 }
 
 /* A new tree: its tracker begins anew, with the leaves' means, and with shares of the leaves as its memory
@@ -344,7 +383,7 @@ void gbose__baseline_learn(const struct gbose__baseline *baseline,
     learn_trackers(baseline, lesson, along, scratch);
     if (users)
         learn_user(baseline, lesson, &user);
-    update_scales(baseline, lesson->round, lesson->rounds);
+    update_scale(baseline, lesson->round, lesson->rounds);
     if (baseline->trackers.offer)
         gbose__offer_learn(&baseline->offer, lesson->round->offer);
 }

@@ -20,7 +20,7 @@ struct gbose__baseline_state {
 /* The baseline's numbers in the learner's state, and their names. */
 struct gbose__baseline {
     struct gbose__baseline_state *state;
-    double *mean, *variance; /* of each of the caller's features */
+    struct gbose__given given; /* the caller's features */
     struct gbose__offer offer;
     struct gbose__index *index; /* these two not without trackers on users */
     struct gbose__tree *tree;
@@ -57,6 +57,10 @@ int gbose__baseline_is_sane(const struct gbose__baseline *baseline);
 
 const struct gbose__tracker *gbose__baseline_leader(const struct gbose__baseline *baseline);
 
+/* A round is to be learned, after so many others: units are found for the caller's features. */
+void gbose__baseline_meet(const struct gbose__baseline *baseline, const struct gbose__features *round,
+                          double rounds);
+
 /* The features of a round, scaled, GBOSE__MAX_FEATURES at most: all that the leader needs, and what those need
  * that learn from the round, which is learned after so many others; `rounds` is negative if it is not learned. */
 void gbose__baseline_features(const struct gbose__baseline *baseline, double *features,
@@ -87,5 +91,10 @@ struct gbose__baseline_lesson {
 /* Update every tracker, pick the leader, and update the scales of the features. The scratch is a row. */
 void gbose__baseline_learn(const struct gbose__baseline *baseline,
                            const struct gbose__baseline_lesson *lesson, double *scratch);
+
+/* Would some tracker on the caller's features or on users predict rewards far better with mu left out than anybody has done
+ * with it, `variance` being the least mean square of the residuals? Far better than the time alone, too, so that it is not
+ * the time that mu gets wrong. If so it leads from now on. */
+int gbose__baseline_does_without(const struct gbose__baseline *baseline, double rounds, double variance);
 
 #endif

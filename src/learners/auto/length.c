@@ -24,7 +24,7 @@ int gbose__length_learn(struct gbose__length *length, const struct gbose__tuning
 }
 
 void gbose__length_shorten(struct gbose__length *length, const struct gbose__tuning *tuning,
-                           struct gbose__ridge *fit, size_t count, double *scratch)
+                           struct gbose__ridge *fit, size_t count, double unit, double *scratch)
 {
     double weight = 3 * (fit->lambda + length->weight); /* four times what it was */
 
@@ -34,7 +34,7 @@ void gbose__length_shorten(struct gbose__length *length, const struct gbose__tun
     for (size_t j = 0; j < fit->dim; j++) {
         scratch[j] = 1;
         for (size_t i = 0; i < count; i++)
-            gbose__ridge_term(&fit[i], scratch, weight, 0);
+            gbose__ridge_term(&fit[i], scratch, unit * weight, 0);
         scratch[j] = 0;
     }
     *length = (struct gbose__length){.weight = length->weight + weight};

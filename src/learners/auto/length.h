@@ -29,9 +29,9 @@ struct gbose__length {
 int gbose__length_learn(struct gbose__length *length, const struct gbose__tuning *tuning, double variance,
                         double predicted, double seen);
 
-/* Tell regressions of the same shape that mu is small; the scratch is a row. */
+/* Tell regressions of the same shape that mu is small, `unit` being the weight of a round; the scratch is a row. */
 void gbose__length_shorten(struct gbose__length *length, const struct gbose__tuning *tuning,
-                           struct gbose__ridge *fit, size_t count, double *scratch);
+                           struct gbose__ridge *fit, size_t count, double unit, double *scratch);
 
 int gbose__length_is_sane(const struct gbose__length *length);
 

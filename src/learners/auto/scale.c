@@ -44,7 +44,7 @@ static double reliable(const struct gbose__scale *scale, const struct gbose__tun
     double share; /* of the residuals that count */
 
     if (!gbose__rewards_are_rare(rewards, tuning))
-        return rewards->count > tuning->first_rounds ? mean_of(scale, 1) : 0;
+        return scale->rounds > tuning->first_rounds ? mean_of(scale, 1) : 0;
     if (!(scale->fourths[all] > 0) || !(rewards->highest > rewards->lowest)) /* nothing has happened yet */
         return 0;
     share = scale->squares[all] / scale->counts[all] * (scale->squares[all] / scale->fourths[all]);
@@ -55,9 +55,10 @@ static double reliable(const struct gbose__scale *scale, const struct gbose__tun
 }
 
 /* Is an outlier a surprise that does not count as much as it is large? */
-static int clips(const struct gbose__tuning *tuning, const struct gbose__rewards *rewards)
+static int clips(const struct gbose__scale *scale, const struct gbose__tuning *tuning,
+                 const struct gbose__rewards *rewards)
 {
-    return rewards->count > tuning->first_rounds && !gbose__rewards_are_rare(rewards, tuning);
+    return scale->rounds > tuning->first_rounds && !gbose__rewards_are_rare(rewards, tuning);
 }
 
 double gbose__scale_weight(const struct gbose__scale *scale, const struct gbose__tuning *tuning,
@@ -91,7 +92,7 @@ double gbose__scale_surprise(const struct gbose__scale *scale, const struct gbos
 {
     double recent = gbose__scale_recent(scale);
 
-    return clips(tuning, rewards) && recent > 0 ? tuning->surprise_limit * sqrt(recent) : INFINITY;
+    return clips(scale, tuning, rewards) && recent > 0 ? tuning->surprise_limit * sqrt(recent) : INFINITY;
 }
 
 void gbose__scale_learn(struct gbose__scale *scale, const struct gbose__tuning *tuning,
@@ -99,7 +100,8 @@ void gbose__scale_learn(struct gbose__scale *scale, const struct gbose__tuning *
 {
     double square = residual * residual, recent = gbose__scale_recent(scale), now;
 
-    if (clips(tuning, rewards) && recent > 0)
+    scale->rounds++;
+    if (clips(scale, tuning, rewards) && recent > 0)
         square = gbose__clip(square, tuning->scale_clip * recent);
     square = gbose__clip(square, GBOSE__CLIP_RESIDUAL);
     for (size_t k = 0; k < GBOSE__WINDOWS; k++) {
@@ -112,7 +114,7 @@ void gbose__scale_learn(struct gbose__scale *scale, const struct gbose__tuning *
     now = reliable(scale, tuning, rewards);
     if (now > 0 && (!(scale->known > 0) || now < scale->least)) {
         scale->least = now;
-        if (!(scale->known > 0) || rewards->count <= tuning->start_rounds)
+        if (!(scale->known > 0) || scale->rounds <= tuning->start_rounds)
             scale->start = now;
         scale->known = 1;
     }
@@ -122,7 +124,8 @@ void gbose__scale_learn(struct gbose__scale *scale, const struct gbose__tuning *
 
 int gbose__scale_is_sane(const struct gbose__scale *scale)
 {
-    int fine = scale->least >= 0 && scale->start >= 0 && (scale->known == 0 || scale->known == 1);
+    int fine = scale->rounds >= 0 && scale->least >= 0 && scale->start >= 0 &&
+               (scale->known == 0 || scale->known == 1);
 
     for (size_t k = 0; k < GBOSE__WINDOWS; k++)
         fine &= scale->squares[k] >= 0 && scale->fourths[k] >= 0 && scale->counts[k] >= 0;

@@ -38,9 +38,10 @@ struct gbose__scale {
     double squares[GBOSE__WINDOWS]; /* discounted sums of e^2, e^4 and 1, the shortest memory first */
     double fourths[GBOSE__WINDOWS];
     double counts[GBOSE__WINDOWS];
-    double least; /* s_min^2; the mean of all so far until `known` */
-    double known; /* 1: there were enough residuals */
-    double start; /* s_min^2 at the end of the start */
+    double least;  /* s_min^2; the mean of all so far until `known` */
+    double known;  /* 1: there were enough residuals */
+    double start;  /* s_min^2 at the end of the start */
+    double rounds; /* learned */
 };
 
 void gbose__rewards_learn(struct gbose__rewards *rewards, const struct gbose__tuning *tuning, double reward);

@@ -115,7 +115,7 @@ static void centred(double *x, const struct gbose__tracker *tracker, const doubl
 /* How many numbers a tracker of q features has, beside its rows. */
 static size_t numbers_of(size_t q)
 {
-    return gbose__pad(4 + 3 * q) + gbose__triangle(q);
+    return gbose__pad(5 + 3 * q) + gbose__triangle(q);
 }
 
 /* The numbers of all trackers, and their rows, which begin behind them. */
@@ -152,10 +152,11 @@ static void place(struct gbose__tracker *tracker, const struct kind *kind, size_
     tracker->n = at + 1;
     tracker->turn = at + 2;
     tracker->rbar = at + 3;
-    tracker->xbar = at + 4;
+    tracker->plain = at + 4;
+    tracker->xbar = at + 5;
     tracker->prior = tracker->xbar + q;
     tracker->slope_r = tracker->prior + q;
-    tracker->root = at + gbose__pad(4 + 3 * q);
+    tracker->root = at + gbose__pad(5 + 3 * q);
     tracker->bbar = row;
     tracker->slope_b = row + stride;
 }
@@ -210,6 +211,11 @@ int gbose__tracker_is_of_time(const struct gbose__tracker *tracker)
     return tracker->features == LEVEL || tracker->features == TREND;
 }
 
+int gbose__tracker_is_of_round(const struct gbose__tracker *tracker)
+{
+    return tracker->features == ROUND || tracker->features == ROUND_BEST;
+}
+
 int gbose__tracker_is_of_user(const struct gbose__tracker *tracker)
 {
     return tracker->features >= LINEAR;
@@ -248,6 +254,7 @@ static void grow_tracker(const struct gbose__tracker *to, const struct gbose__tr
     size_t q = from->q;
 
     *to->loss = *from->loss;
+    *to->plain = *from->plain;
     *to->n = *from->n;
     *to->turn = *from->turn;
     *to->rbar = *from->rbar;
@@ -267,7 +274,7 @@ void gbose__trackers_grow(const struct gbose__trackers *to, const struct gbose__
     for (size_t k = 0; k < from->count; k++)
         worst = *from->tracker[k].loss > worst ? *from->tracker[k].loss : worst;
     for (size_t k = 0; k < to->count; k++) /* those that know nothing yet begin behind all others */
-        *to->tracker[k].loss = worst;
+        *to->tracker[k].loss = *to->tracker[k].plain = worst;
     for (size_t k = 0; k < from->count; k++)
         grow_tracker(&to->tracker[gbose__trackers_place(to, &from->tracker[k])], &from->tracker[k],
                      from->dim);
@@ -299,6 +306,27 @@ void gbose__trackers_move(const struct gbose__trackers *trackers, const double *
     }
 }
 
+/* Where the caller's features begin among those of a tracker; q if it has none. */
+static size_t first_given(const struct gbose__tracker *tracker)
+{
+    switch (tracker->features) {
+    case ROUND:
+        return 0;
+    case ROUND_BEST:
+        return 1;
+    case FLEXIBLE:
+        return GBOSE__OFFER_FEATURES;
+    default:
+        return tracker->q;
+    }
+}
+
+/* Are its features at most feature_limit? The time and the caller's may be far from where they began. */
+static int is_bounded(const struct gbose__tracker *tracker)
+{
+    return tracker->features != TREND && first_given(tracker) == tracker->q;
+}
+
 /* Far above what honest rounds can make of inputs up to GBOSE_MAX_INPUT, far below overflow. */
 int gbose__trackers_are_sane(const struct gbose__trackers *trackers)
 {
@@ -309,12 +337,13 @@ int gbose__trackers_are_sane(const struct gbose__trackers *trackers)
         const struct gbose__tracker *tracker = &trackers->tracker[k];
 
         fine &= *tracker->loss >= 0 && *tracker->loss <= 1e300;
+        fine &= *tracker->plain >= 0 && *tracker->plain <= 1e300;
         fine &= *tracker->n >= 0 && *tracker->n <= 1e18;
         fine &= *tracker->turn >= 0 && floor(*tracker->turn) == *tracker->turn;
         fine &= *tracker->turn < (double)tracker->q || *tracker->turn == 0;
         fine &= fabs(*tracker->rbar) <= most &&
                 within(tracker->xbar, tracker->q,
-                       tracker->features == TREND ? 1e18 : 2 * trackers->tuning->feature_limit);
+                       is_bounded(tracker) ? 2 * trackers->tuning->feature_limit : 1e40);
         fine &= within(tracker->root, gbose__triangle(tracker->q), 1e3) &&
                 within(tracker->slope_r, tracker->q, most);
         fine &= within(tracker->bbar, (1 + tracker->q) * tracker->stride, most);
@@ -363,6 +392,16 @@ double gbose__tracker_baseline(const struct gbose__tracker *tracker, const doubl
     for (size_t i = 0; i < tracker->q; i++)
         baseline += x[i] * (tracker->slope_r[i] - along[1 + i]);
     return baseline;
+}
+
+double gbose__tracker_plain(const struct gbose__tracker *tracker, const double *features)
+{
+    double x[GBOSE__MAX_FEATURES], rhat = *tracker->rbar;
+
+    centred(x, tracker, features);
+    for (size_t i = 0; i < tracker->q; i++)
+        rhat += x[i] * tracker->slope_r[i];
+    return rhat;
 }
 
 double gbose__tracker_level(const struct gbose__tracker *tracker, const double *along)
@@ -447,11 +486,10 @@ static void add(const struct gbose__tracker *tracker, double *gain, double *x, d
         gain[i] /= alpha;
 }
 
-/* Put the next entry of P back to the prior: evidence for a slope of zero, which pulls that slope and
- * those that are correlated with it. `gain` is scratch, two padded vectors. */
-static void put_back(const struct gbose__tracker *tracker, double *gain)
+/* Put entry i of P back to the prior: evidence for a slope of zero, which pulls that slope and
+ * those that are correlated with it, or lets go of them. `gain` is scratch, two padded vectors. */
+static void put_back(const struct gbose__tracker *tracker, size_t i, double *gain)
 {
-    size_t i = (size_t)*tracker->turn;
     double *unit = gain + gbose__pad(tracker->q), w = tracker->tuning->slope_prior - tracker->prior[i],
            r = tracker->slope_r[i];
 
@@ -467,7 +505,6 @@ static void put_back(const struct gbose__tracker *tracker, double *gain)
     for (size_t k = 0; k < tracker->q; k++)
         tracker->slope_r[k] -= w * gain[k] * r;
     tracker->prior[i] = tracker->tuning->slope_prior;
-    *tracker->turn = (double)((i + 1) % tracker->q);
 }
 
 /* Room for a vector of features, padded. */
@@ -498,8 +535,43 @@ static void learn_slopes(const struct gbose__tracker *tracker, const double *fea
         gbose__kernels->axpy(tracker->slope_b + i * tracker->stride, weight * gain[i], error,
                              tracker->stride);
     }
-    for (size_t i = 0; i < tracker->q && tracker->prior[(size_t)*tracker->turn] <= worn; i++)
-        put_back(tracker, gain);
+    for (size_t i = 0; i < tracker->q && tracker->prior[(size_t)*tracker->turn] <= worn; i++) {
+        put_back(tracker, (size_t)*tracker->turn, gain);
+        *tracker->turn = (double)(((size_t)*tracker->turn + 1) % tracker->q);
+    }
+}
+
+/* What is known stays what it was, in the new unit; the prior is the same in any unit. */
+static void rescale_feature(const struct gbose__tracker *tracker, size_t i, double factor)
+{
+    double gain[2 * PADDED];
+
+    tracker->prior[i] *= factor * factor;
+    tracker->slope_r[i] /= factor;
+    for (size_t j = 0; j < tracker->stride; j++)
+        tracker->slope_b[i * tracker->stride + j] /= factor;
+    for (size_t j = i; j < tracker->q; j++)
+        root_row(tracker, j)[i] /= factor;
+    put_back(tracker, i, gain);
+}
+
+#define LEAST_FACTOR 0x1p-16 /* smaller ones are taken in steps, so that no number is lost in rounding */
+
+void gbose__trackers_move_given(const struct gbose__trackers *trackers, size_t i,
+                                const struct gbose__given_move *move)
+{
+    for (size_t k = 0; k < trackers->count; k++) {
+        const struct gbose__tracker *tracker = &trackers->tracker[k];
+        size_t own = first_given(tracker) + i;
+        double factor = move->factor;
+
+        if (first_given(tracker) == tracker->q)
+            continue;
+        tracker->xbar[own] = tracker->xbar[own] * factor - move->shift;
+        for (; factor < LEAST_FACTOR; factor /= LEAST_FACTOR)
+            rescale_feature(tracker, own, LEAST_FACTOR);
+        rescale_feature(tracker, own, factor);
+    }
 }
 
 void gbose__tracker_restart(const struct gbose__tracker *tracker, const double *xbar, const double *slope,

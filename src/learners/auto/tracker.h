@@ -26,6 +26,7 @@
 
 #include <stddef.h>
 
+#include "learners/auto/given.h"
 #include "learners/auto/index.h"
 #include "learners/auto/offer.h"
 #include "learners/auto/tree.h"
@@ -54,6 +55,7 @@ struct gbose__tracker {
     size_t q;         /* features */
     size_t stride;    /* of a row: dim, padded */
     double *loss;     /* belongs to the caller: how well it has done */
+    double *plain;    /* likewise, with mu left out; an outlier counts only as one */
     double *n, *turn; /* turn: the entry of P that is next to be put back */
     double *rbar;     /* 1 */
     double *xbar;     /* q */
@@ -87,6 +89,9 @@ void gbose__trackers_init(const struct gbose__trackers *trackers); /* of numbers
 void gbose__trackers_grow(const struct gbose__trackers *to, const struct gbose__trackers *from);
 /* Feature j of all contexts comes as `factor` times what it was. */
 void gbose__trackers_rescale(const struct gbose__trackers *trackers, size_t j, double factor);
+/* The caller's feature i moves. */
+void gbose__trackers_move_given(const struct gbose__trackers *trackers, size_t i,
+                                const struct gbose__given_move *move);
 /* All contexts come with `sign` times `by`, a padded row, added; and what moves with the user has begun or ceased to do so. */
 void gbose__trackers_move(const struct gbose__trackers *trackers, const double *by, double sign);
 int gbose__trackers_are_sane(const struct gbose__trackers *trackers);
@@ -107,6 +112,9 @@ const struct gbose__tracker *gbose__trackers_tree(const struct gbose__trackers *
 /* Does it know nothing but the time? */
 int gbose__tracker_is_of_time(const struct gbose__tracker *tracker);
 
+/* Does it have the caller's features, and none of the user? */
+int gbose__tracker_is_of_round(const struct gbose__tracker *tracker);
+
 /* Does it have features of the user? */
 int gbose__tracker_is_of_user(const struct gbose__tracker *tracker);
 
@@ -119,6 +127,9 @@ size_t gbose__tracker_row(const struct gbose__trackers *trackers, const struct g
 /* rhat - bhat'mu; `along` is where the tracker's numbers begin in what gbose__trackers_along() wrote. */
 double gbose__tracker_baseline(const struct gbose__tracker *tracker, const double *features,
                                const double *along);
+
+/* rhat alone. */
+double gbose__tracker_plain(const struct gbose__tracker *tracker, const double *features);
 
 /* By how much rhat - bhat'mu moves with the best score, as it is in `features`; 0 for a tracker that does not
  * use it. */

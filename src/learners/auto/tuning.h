@@ -34,15 +34,15 @@ struct gbose__tuning {
     double root_floor;
 
     double best_memory; /* of the mean square of the best score, by which that score is scaled as a feature */
-    /* Of mean and variance of the caller's features: hardly forgotten, so that slopes keep their meaning.
-     * 16384 rounds. */
-    double round_memory;
+    double given_limit; /* the caller's features are clipped to this many of their units (given.h) */
+    double given_memory; /* of their mean and variance: 16384 rounds */
 
     double loss_memory; /* of the squared errors by which trackers are compared */
     /* The leading tracker changes when the loss of another one is smaller by this factor. */
     double lead_factor;
     double settle_rounds; /* for each feature, before a tracker may lead */
 
+    double given_settle;    /* more than it has features, before one on the caller's features may lead */
     double flexible_settle; /* rounds before the flexible tracker may lead */
     /* After user_trial rounds, to save time, trackers on users learn from one round in user_rest if none of them
      * leads. So does the flexible one if another leads; if it leads, its slopes learn from one in
@@ -100,6 +100,15 @@ struct gbose__tuning {
     double user_limit;   /* most of the weight, and one over the least */
     double user_rounds;  /* before it begins */
     double shift_memory; /* of mean and variance of vhat */
+
+    /* ---- beginning anew (auto_anew.c) ---- */
+
+    double plain_memory; /* of the squared errors that trackers make when mu is left out */
+    double anew_factor;  /* by which those must be smaller than the least mean square of residuals */
+    double anew_gain;    /* and smaller than those of the trackers that know only the time */
+    double anew_rounds;  /* rounds before it may happen */
+    double anew_worth;   /* what a round is worth from then on, in units of what it was */
+    double anew_most;    /* most of the product of these */
 
     /* ---- the width (width.h); u is h^2 (sum of weights) / dim ---- */
 
@@ -171,10 +180,12 @@ static const struct gbose__tuning gbose__tuning_default = {
     .rounds_per_time = 100,
     .root_floor = 0.01,
     .best_memory = 0.999,
-    .round_memory = 1 - 1.0 / 16384,
+    .given_limit = 64,
+    .given_memory = 1 - 1.0 / 16384,
     .loss_memory = 0.98,
     .lead_factor = 1.05,
     .settle_rounds = 5,
+    .given_settle = 4,
     .flexible_settle = 40,
     .user_trial = 500,
     .user_rest = 16,
@@ -206,6 +217,13 @@ static const struct gbose__tuning gbose__tuning_default = {
     .surprise_limit = 4,
     .level_doubt = 1,
 
+    .plain_memory = 0.9,
+    .anew_factor = 4,
+    .anew_gain = 3,
+    .anew_rounds = 10,
+    .anew_worth = 1000,
+    .anew_most = 1e6,
+
     .full_slope = 0.5,
     .ramp = 4,
     .ramp_most = 400,
@@ -226,7 +244,7 @@ static const struct gbose__tuning gbose__tuning_default = {
 
     .length_memory = 0.98,
     .length_slope = 0.7,
-    .length_errors = 1,
+    .length_errors = 1.3,
     .length_most = 250,
 
     .contest_coins = 2,
