@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "store/sum.h"
 #include "support/store_postgres.h"
 
 /* ---- connections that break ---- */
@@ -206,8 +207,9 @@ static void a_store_of_version_1_is_migrated(void **state)
     struct place *p = *state;
     uint32_t a = store_bandit(p, "a"), b = store_bandit(p, "b");
     struct gbose__store *store;
-    struct gbose__change change;
+    struct gbose__change change, named;
     struct seen seen;
+    char text[200];
     int from, to;
 
     for (uint64_t i = 0; i < 500; i++) { /* number 10 is missing, and 300 is of the next day */
@@ -222,8 +224,13 @@ static void a_store_of_version_1_is_migrated(void **state)
     store_ok(p, p->store->apply(p->store, &change, 1, &p->err));
     store_reward(p, a, 1, "", 1, 2000, 1, GBOSE__DONE);
     store_reward(p, a, 2, "early", 4, 2000, 0, GBOSE__DONE);
+    change = named = store_event(b, 1000, "mine", 5000);
+    store_ok(p, p->store->apply(p->store, &change, 1, &p->err));
+    snprintf(text, sizeof text, "UPDATE gbose.event SET body = '%s', sum = %lld WHERE name = 'mine'",
+             named.of.event.body, (long long)gbose__sum_event(&named.of.event)); /* its text was not packed */
+    sql(text);
     make_version_1();
-    assert_int_equal(sql("SELECT count(*) FROM gbose.pending"), 498);
+    assert_int_equal(sql("SELECT count(*) FROM gbose.pending"), 499);
     store_close(p);
     assert_int_equal(gbose__postgres_open(&store, postgres_url(), 1, 0, &p->err), GBOSE_EVERSION);
     assert_non_null(strstr(p->err.text, "gbose store migrate"));
@@ -231,20 +238,28 @@ static void a_store_of_version_1_is_migrated(void **state)
     store_ok(p, gbose__postgres_migrate(postgres_url(), 0, &from, &to, &p->err));
     assert_true(from == 1 && to == 2);
     store_open(p);
-    assert_int_equal(sql("SELECT sum(last - first + 1) FROM gbose.pending"), 498);
-    /* Of a: 0, 2 to 9, 11 to 255, 256 to 299, 300, 301 to 399; and all of b. */
-    assert_int_equal(sql("SELECT count(*) FROM gbose.pending"), 7);
+    assert_int_equal(sql("SELECT sum(last - first + 1) FROM gbose.pending"), 499);
+    /* Of a: 0, 2 to 9, 11 to 255, 256 to 299, 300, 301 to 399; and of b: 0 to 99, 1000. */
+    assert_int_equal(sql("SELECT count(*) FROM gbose.pending"), 8);
     assert_int_equal(sql("SELECT count(*) FROM gbose.pending p WHERE deadline <> (SELECT min(e.deadline) FROM"
                          " gbose.event e WHERE e.day = p.day AND e.key BETWEEN p.first AND p.last)"),
                      0);
     seen = store_seen(p, a, 20, NULL);
     assert_true(seen.n == 1 && seen.activated);
+    assert_string_equal(store_seen(p, b, 0, "mine").body, named.of.event.body);
+    change = named;
+    change.of.event.number = 1001;
+    store_ok(p, p->store->apply(p->store, &change, 1, &p->err));
+    assert_true(change.result == GBOSE__REPEATED && change.of.event.number == 1000);
+    change.of.event.body = "{\"contexts\":[[1,2,4]]}";
+    store_ok(p, p->store->apply(p->store, &change, 1, &p->err));
+    assert_int_equal(change.result, GBOSE__CONFLICT);
     store_reward(p, a, 1, "", 1, 2000, 1, GBOSE__REPEATED);
     store_reward(p, a, 2, "late", 1, 2000, 1, GBOSE__DONE);
     close_all(p, a);
     close_all(p, b);
     nothing_is_open();
-    assert_int_equal(sql("SELECT count(*) FROM gbose.outcome"), 499);
+    assert_int_equal(sql("SELECT count(*) FROM gbose.outcome"), 500);
     assert_int_equal(sql("SELECT count(*) FROM gbose.outcome WHERE why = 3"),
                      1); /* of two that were deferred */
     assert_true(store_seen(p, a, 2, NULL).reward[0] == 5);

@@ -472,6 +472,7 @@ int gbose__postgres_open(struct gbose__store **out, const char *url, int create,
     store->base.backup = postgres_backup;
     store->base.secret = store->secret;
     store->base.fleet = &gbose__pg_fleet;
+    store->base.packs = 1;
     *out = &store->base;
     return GBOSE_OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "store/pack.h"
 
 /* ---- which bandits are there ---- */
 
@@ -96,10 +97,28 @@ static int64_t key_of(const struct gbose__change *change)
     return gbose__row_key(change->of.event.bandit, change->of.event.number);
 }
 
+/* The text of an event as it is stored; *size is its size. Memory is that of `to`, unless it came packed. NULL: there is none. */
+static const void *packed(struct gbose__pg_bytes *to, const struct gbose__event_row *row, size_t *size)
+{
+    size_t most = gbose__pack_bound(row->body_size);
+
+    *size = row->packed_size;
+    if (row->packed)
+        return row->packed;
+    if (most > to->capacity) {
+        gbose__pg_clear(to);
+        to->at = malloc(2 * most);
+        to->capacity = to->at ? 2 * most : 0;
+    }
+    if (to->at)
+        *size = gbose__pack(to->at, row->body, row->body_size);
+    return to->at;
+}
+
 /* Events whose names were taken before: were they asked for in the same words? */
 static int compare(struct gbose__pg_group *g, struct gbose__change **taken, size_t n, gbose_error *err)
 {
-    struct gbose__pg_bytes bandit = {0}, name = {0};
+    struct gbose__pg_bytes bandit = {0}, name = {0}, text = {0};
     struct gbose__pg_args args = {0};
     PGresult *r = NULL;
     int rc;
@@ -123,18 +142,22 @@ static int compare(struct gbose__pg_group *g, struct gbose__change **taken, size
     for (int i = 0; !rc && i < PQntuples(r); i++) {
         struct gbose__change *change = taken[gbose__pg_int(r, i, 0) - 1];
         struct gbose__event_row *row = &change->of.event;
-        size_t body_size, unit_size;
+        size_t body_size, unit_size, size = row->body_size;
         const void *body = gbose__pg_blob(r, i, 2, &body_size), *unit = gbose__pg_blob(r, i, 4, &unit_size);
-        int same = body_size == row->body_size && !memcmp(body, row->body, body_size) &&
+        const void *asked = gbose__is_packed(body, body_size) ? packed(&text, row, &size) : row->body;
+        int same = asked && body_size == size && !memcmp(body, asked, size) &&
                    ((unsigned)gbose__pg_int(r, i, 3) & GBOSE__DEFERRED) == (row->flags & GBOSE__DEFERRED) &&
                    !unit == !row->unit && (!unit || !memcmp(unit, row->unit, GBOSE__UNIT_SIZE));
 
+        if (!asked)
+            rc = gbose__no_memory(err);
         row->number = gbose__row_number(gbose__pg_int(r, i, 1));
         change->result = same ? GBOSE__REPEATED : GBOSE__CONFLICT;
     }
     PQclear(r);
     gbose__pg_clear(&bandit);
     gbose__pg_clear(&name);
+    gbose__pg_clear(&text);
     return rc;
 }
 
@@ -213,34 +236,40 @@ static void put_event(struct gbose__pg_bytes *rows, const struct gbose__event_ro
     gbose__pg_field_bytes(rows, row->pmf, row->n_arms * sizeof *row->pmf);
     gbose__pg_field_bytes(rows, row->shadow, row->n_arms * sizeof *row->shadow);
     gbose__pg_field_bytes(rows, row->unit, GBOSE__UNIT_SIZE);
-    gbose__pg_field_bytes(rows, row->body, row->body_size);
-    gbose__pg_field_int8(rows, gbose__sum_event(row));
+    gbose__pg_field_bytes(rows, row->packed, row->packed_size);
+    gbose__pg_field_int8(rows, gbose__sum_packed_event(row));
 }
 
 /* Write the events of these changes whose result is DONE. */
 static int write_events(struct gbose__pg_group *g, struct gbose__change *const *changes, size_t n,
                         gbose_error *err)
 {
-    struct gbose__pg_bytes rows = {0};
+    struct gbose__pg_bytes rows = {0}, text = {0};
     int rc = GBOSE_OK;
 
     for (size_t i = 0; i < n && !rc; i++) {
-        const struct gbose__event_row *row = &changes[i]->of.event;
+        struct gbose__event_row row = changes[i]->of.event;
         struct gbose__pg_tally *t;
 
         if (changes[i]->result != GBOSE__DONE)
             continue;
-        t = gbose__pg_tally_of(g, row->bandit, err);
+        row.packed = packed(&text, &row, &row.packed_size);
+        if (!row.packed) {
+            rc = gbose__no_memory(err);
+            break;
+        }
+        t = gbose__pg_tally_of(g, row.bandit, err);
         t->count[GBOSE__PG_EVENTS]++;
         t->count[GBOSE__PG_PENDING]++;
-        if (t->used <= row->number)
-            t->used = row->number + 1;
-        put_event(&rows, row);
-        rc = gbose__pg_open_add(g, row, err);
+        if (t->used <= row.number)
+            t->used = row.number + 1;
+        put_event(&rows, &row);
+        rc = gbose__pg_open_add(g, &row, err);
     }
     if (!rc && (rows.size || rows.bad))
         rc = gbose__pg_copy(g->c, "COPY event FROM STDIN (FORMAT binary)", &rows, err);
     gbose__pg_clear(&rows);
+    gbose__pg_clear(&text);
     return rc;
 }
 

@@ -12,6 +12,7 @@ struct postgres_view {
     struct gbose__pg c;
     struct gbose__reward_row *rewards;
     size_t capacity;
+    struct gbose__unpacked text; /* of an event */
 };
 
 /* Read by a statement. A connection that broke while nobody used it is made anew, once. */
@@ -119,12 +120,14 @@ static int view_snapshot(struct gbose__view *view, uint32_t bandit, uint32_t gen
     "e.day"
 #define WITH_OUTCOME " LEFT JOIN outcome o ON o.event = e.key LEFT JOIN activated a ON a.event = e.key"
 
-/* Read the columns above. 0, or GBOSE__ECORRUPT. The name gets a zero behind it from libpq. */
+/* Read the columns above. 0, or an error. The name gets a zero behind it from libpq. */
 static int read_case(const PGresult *r, int i, struct gbose__event_row *event,
-                     struct gbose__outcome_row *outcome, struct gbose__case *it, gbose_error *err)
+                     struct gbose__outcome_row *outcome, struct gbose__unpacked *text, struct gbose__case *it,
+                     gbose_error *err)
 {
     int64_t key = gbose__pg_int(r, i, 0), closed = gbose__pg_int(r, i, 13);
     size_t pmf, shadow, unit;
+    int rc;
 
     *event = (struct gbose__event_row){
         .bandit = gbose__row_bandit(key),
@@ -144,8 +147,11 @@ static int read_case(const PGresult *r, int i, struct gbose__event_row *event,
     event->unit = gbose__pg_blob(r, i, 10, &unit);
     event->body = gbose__pg_blob(r, i, 11, &event->body_size);
     if (!pmf || pmf % sizeof(double) || event->arm >= event->n_arms || (event->shadow && shadow != pmf) ||
-        (event->unit && unit != GBOSE__UNIT_SIZE) || gbose__sum_event(event) != gbose__pg_int(r, i, 12))
+        (event->unit && unit != GBOSE__UNIT_SIZE))
         return gbose__pg_damaged("an event", err);
+    rc = gbose__event_unpack(event, gbose__pg_int(r, i, 12), text, err);
+    if (rc)
+        return rc;
     *it = (struct gbose__case){.event = event};
     if (PQgetisnull(r, i, 13))
         return GBOSE_OK;
@@ -225,7 +231,7 @@ static int show(struct gbose__view *view, PGresult *r, int with_rewards, gbose__
     int rc = with_rewards && PQntuples(r) ? ask_rewards(view, r, &rewards, err) : GBOSE_OK, at = 0;
 
     for (int i = 0; i < PQntuples(r) && !rc; i++) {
-        rc = read_case(r, i, &event, &outcome, &it, err);
+        rc = read_case(r, i, &event, &outcome, &v->text, &it, err);
         if (!rc && rewards)
             rc = take_rewards(v, &it, rewards, i, &at, err);
         if (!rc)
@@ -396,6 +402,7 @@ static void view_close(struct gbose__view *view)
 
     gbose__pg_disconnect(&v->c);
     free(v->rewards);
+    free(v->text.text);
     free(v);
 }
 

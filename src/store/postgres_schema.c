@@ -70,7 +70,7 @@ static const char *const migrations[] = {
     " WITH (fillfactor = 50);",
     /* A row of `pending` is no longer an event but a run of them, first..last, all of one day; no event of it that is open is due
      * before its deadline (postgres_run.c). Which events are open is said by `outcome` alone, and which were
-     * activated by a table of their own. */
+     * activated by a table of their own. Texts of events are packed from here on (pack.h); what is there stays as it is. */
     "ALTER TABLE gbose.pending RENAME TO pending_1;"
     "ALTER INDEX gbose.pending_pkey RENAME TO pending_1_pkey;"
     "CREATE TABLE gbose.pending (last int8 PRIMARY KEY, first int8 NOT NULL, bandit int4 NOT NULL,"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "store/pack.h"
 
 /* Places of the statements on a reading connection. */
 enum { BANDITS, GENERATIONS, SNAPSHOT, EVENT, NAME, REWARDS, OUTCOMES, EVENTS_UP, EVENTS_DOWN, COUNTS, KEYS };
@@ -125,44 +124,13 @@ static int view_snapshot(struct gbose__view *view, uint32_t bandit, uint32_t gen
     "e.body, "                                                                                               \
     "e.sum, o.key, o.reward, o.why, o.time, o.sum, EXISTS (SELECT 1 FROM activated WHERE event = e.key)"
 
-/* Memory for the text of an event. */
-struct unpacked {
-    char *text;
-    size_t capacity;
-};
-
-/* The text of an event that is stored packed; the row is as its columns say. 0, or an error. */
-static int unpack(struct gbose__event_row *event, struct unpacked *to, int64_t sum, gbose_error *err)
-{
-    size_t size = gbose__unpacked_size(event->body, event->body_size);
-
-    event->packed = event->body;
-    event->packed_size = event->body_size;
-    if (!size || gbose__sum_packed_event(event) != sum)
-        return damaged("an event", err);
-    if (size > to->capacity) {
-        free(to->text);
-        to->capacity = 2 * size;
-        to->text = malloc(to->capacity);
-        if (!to->text) {
-            to->capacity = 0;
-            return gbose__no_memory(err);
-        }
-    }
-    gbose__unpack(to->text, event->packed, event->packed_size);
-    event->body = to->text;
-    event->body_size = size;
-    event->packed = NULL;
-    return GBOSE_OK;
-}
-
 /* Read the columns above. 0, or GBOSE__ECORRUPT. */
 static int read_case(sqlite3_stmt *s, struct gbose__event_row *event, struct gbose__outcome_row *outcome,
-                     struct unpacked *text_of, struct gbose__case *it, gbose_error *err)
+                     struct gbose__unpacked *text_of, struct gbose__case *it, gbose_error *err)
 {
     int64_t key = sqlite3_column_int64(s, 0), closed = sqlite3_column_int64(s, 13);
     size_t size = (size_t)sqlite3_column_bytes(s, 8);
-    int rc = GBOSE_OK;
+    int rc;
 
     *event = (struct gbose__event_row){
         .bandit = (uint32_t)(key >> 40),
@@ -188,10 +156,7 @@ static int read_case(sqlite3_stmt *s, struct gbose__event_row *event, struct gbo
         (event->shadow && (size_t)sqlite3_column_bytes(s, 9) != size) ||
         (event->unit && sqlite3_column_bytes(s, 10) != GBOSE__UNIT_SIZE))
         return damaged("an event", err);
-    if (gbose__is_packed(event->body, event->body_size))
-        rc = unpack(event, text_of, sqlite3_column_int64(s, 12), err);
-    else if (gbose__sum_event(event) != sqlite3_column_int64(s, 12))
-        rc = damaged("an event", err);
+    rc = gbose__event_unpack(event, sqlite3_column_int64(s, 12), text_of, err);
     if (rc)
         return rc;
     *it = (struct gbose__case){.event = event};
@@ -261,7 +226,7 @@ static int show(struct gbose__view *view, sqlite3_stmt *s, int rewards, gbose__c
     struct gbose__event_row event;
     struct gbose__outcome_row outcome;
     struct gbose__case it;
-    struct unpacked text_of = {0};
+    struct gbose__unpacked text_of = {0};
     int rc = 0, step = SQLITE_ERROR;
 
     while (!rc && s && (step = sqlite3_step(s)) == SQLITE_ROW) {

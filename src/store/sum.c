@@ -3,9 +3,12 @@
 #include "store/sum.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/error.h"
+#include "store/pack.h"
 
 void gbose__sum_word(struct gbose__sum *sum, uint64_t word)
 {
@@ -113,6 +116,36 @@ int64_t gbose__sum_packed_event(const struct gbose__event_row *row)
 
     gbose__sum_word(&sum, gbose__checksum(row->packed, row->packed_size));
     return (int64_t)sum.value;
+}
+
+int gbose__event_unpack(struct gbose__event_row *row, int64_t sum, struct gbose__unpacked *to,
+                        gbose_error *err)
+{
+    int packed = gbose__is_packed(row->body, row->body_size), same;
+    size_t size = packed ? gbose__unpacked_size(row->body, row->body_size) : row->body_size;
+
+    row->packed = packed ? row->body : NULL;
+    row->packed_size = row->body_size;
+    same = packed ? size && gbose__sum_packed_event(row) == sum : gbose__sum_event(row) == sum;
+    if (!same)
+        return gbose__fail(err, GBOSE__ECORRUPT,
+                           "the store is damaged: an event does not match its checksum");
+    if (!packed)
+        return GBOSE_OK;
+    if (size > to->capacity) {
+        free(to->text);
+        to->capacity = 2 * size;
+        to->text = malloc(to->capacity);
+        if (!to->text) {
+            to->capacity = 0;
+            return gbose__no_memory(err);
+        }
+    }
+    gbose__unpack(to->text, row->packed, row->packed_size);
+    row->body = to->text;
+    row->body_size = size;
+    row->packed = NULL;
+    return GBOSE_OK;
 }
 
 int64_t gbose__sum_reward(int64_t event, const struct gbose__reward_row *row)

@@ -35,6 +35,14 @@ int64_t gbose__sum_snapshot(const struct gbose__snapshot_row *row);
 int64_t gbose__sum_event(const struct gbose__event_row *row);
 /* The same with `packed` in the place of `body`: quicker. */
 int64_t gbose__sum_packed_event(const struct gbose__event_row *row);
+/* Is a row of an event what was written? Its `body` is as it was read, and perhaps packed: then it is unpacked into memory of
+ * `to`, which is the caller's to free. GBOSE_OK, GBOSE__ECORRUPT or GBOSE_ENOMEM. */
+struct gbose__unpacked {
+    char *text;
+    size_t capacity;
+};
+int gbose__event_unpack(struct gbose__event_row *row, int64_t sum, struct gbose__unpacked *to,
+                        gbose_error *err);
 int64_t gbose__sum_reward(int64_t event, const struct gbose__reward_row *row);
 int64_t gbose__sum_outcome(const struct gbose__outcome_row *row);
 int64_t gbose__sum_key(const struct gbose__key_row *row);
