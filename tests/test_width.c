@@ -11,6 +11,8 @@
 enum { DIM = 4 };
 
 static const struct gbose__tuning tuning = {.full_slope = 0.7,
+                                            .slope_dim = 3,
+                                            .slope_least = 0.6,
                                             .ramp = 3,
                                             .ramp_most = 10,
                                             .ramp_least = 0.2,
@@ -21,10 +23,12 @@ static const struct gbose__tuning tuning = {.full_slope = 0.7,
                                             .highest_probability = 0.9};
 
 static long double formula(enum gbose__chooser chooser, long double scale, long double rounds,
-                           long double weights, long double h)
+                           long double weights, long double h, size_t dim)
 {
-    long double u = h * h * (weights + 1) / DIM, ramp = fmaxl(0.2L, (rounds + 1) / 10);
-    long double slope = chooser == GBOSE__ORTHOGONAL ? 0.4L : 0.7L * fminl(1, ramp);
+    long double u = h * h * (weights + 1) / (long double)dim;
+    long double ramp = fmaxl(0.2L, (rounds + 1) / fminl(3 * (long double)dim, 10));
+    long double many = fminl(1, fmaxl(0.6L, sqrtl(3 / (long double)dim)));
+    long double slope = chooser == GBOSE__ORTHOGONAL ? 0.4L : 0.7L * fminl(1, ramp) * many;
 
     if (chooser == GBOSE__FULL_OF_USERS)
         return slope * scale * h * fmaxl(1, u / 1.7L);
@@ -36,12 +40,14 @@ static void the_width_is_its_formula(void **state)
     (void)state;
     for (enum gbose__chooser chooser = GBOSE__FULL; chooser <= GBOSE__ORTHOGONAL; chooser++)
         for (double rounds = 0; rounds < 40; rounds += 1.5)
-            for (double h = 0.01; h < 20; h *= 1.3) {
-                struct gbose__width width = gbose__width_of(&tuning, chooser, 0.3, rounds, 0.6 * rounds, DIM);
+            for (double h = 0.01; h < 20; h *= 1.3)
+                for (size_t dim = 2; dim < 12; dim++) {
+                    struct gbose__width width =
+                        gbose__width_of(&tuning, chooser, 0.3, rounds, 0.6 * rounds, dim);
 
-                assert_close(gbose__width_at(&width, h), formula(chooser, 0.3, rounds, 0.6 * rounds, h),
-                             1e-12);
-            }
+                    assert_close(gbose__width_at(&width, h),
+                                 formula(chooser, 0.3, rounds, 0.6 * rounds, h, dim), 1e-12);
+                }
 }
 
 static void a_fixed_width_is_fixed(void **state)
@@ -91,7 +97,7 @@ static void the_filter_is_a_loop_over_all_arms(void **state)
 
             lead = dense_lead(&dense, arms.context + best * DIM, arms.context + i * DIM, DIM);
             f = formula(chooser, scale, t, 0.5 * t,
-                        dense_distance(&dense, arms.context + best * DIM, arms.context + i * DIM, DIM));
+                        dense_distance(&dense, arms.context + best * DIM, arms.context + i * DIM, DIM), DIM);
             if (fabsl(lead - f) > 1e-9L * f || i == best)
                 assert_int_equal(lives, i == best || lead <= f);
             live += (size_t)lives;
@@ -107,7 +113,7 @@ static void the_filter_is_a_loop_over_all_arms(void **state)
             gbose__width_coin(&width, in, in->score, round, k, l);
             lead = dense_lead(&dense, arms.context + k * DIM, arms.context + l * DIM, DIM);
             f = formula(chooser, scale, t, 0.5 * t,
-                        dense_distance(&dense, arms.context + k * DIM, arms.context + l * DIM, DIM));
+                        dense_distance(&dense, arms.context + k * DIM, arms.context + l * DIM, DIM), DIM);
             p = f > 0 ? erfcl(-lead / f / sqrtl(2)) / 2 : 0.5L;
             assert_near(round->pmf[k], fminl(0.9L, fmaxl(1 - 0.9L, p)), 1e-9);
             assert_true(round->pmf[k] + round->pmf[l] == 1);

@@ -113,6 +113,9 @@ struct gbose__tuning {
     /* ---- the width (width.h); u is h^2 (sum of weights) / dim ---- */
 
     double full_slope; /* f(h) / (s_min h) of the full estimate where u is small */
+    /* From so many features on it is less, by the root of their number, down to that share: contexts of many features differ so
+     * much from round to round that greed explores by itself. Chosen on repetitions 200 to 203 of real data. */
+    double slope_dim, slope_least;
     double ramp; /* rounds for each dimension until full_slope is reached: all is learned at once before */
     double ramp_most; /* rounds until then at most, for contexts of many features of which each arm has few */
     double ramp_least;       /* share of full_slope that the ramp begins with */
@@ -225,6 +228,8 @@ static const struct gbose__tuning gbose__tuning_default = {
     .anew_most = 1e6,
 
     .full_slope = 0.5,
+    .slope_dim = 20,
+    .slope_least = 0.7,
     .ramp = 4,
     .ramp_most = 400,
     .ramp_least = 0.1,

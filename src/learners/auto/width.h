@@ -7,7 +7,8 @@
  *     f = k s_min h sqrt(1 + 4 log+ (u / 2)) max(1, u / 60)
  *     f = k s_min h max(1, u / 2)      of the full estimate, where v follows users: they may mislead it
  *
- * where k is 0.5 for the full estimate, less in the first rounds, when everything is learned at once, and 0.35 for the orthogonal
+ * where k is 0.5 for the full estimate, less in the first rounds, when everything is learned at once, and with more than 20 features
+ * (0.35 from 41 on), and 0.35 for the orthogonal
  * one, which learns from coins alone, so that u is larger; 0.6 if there is no other.
  *
  * Of the arms left, the two farthest apart are played, the better one with probability Phi(lead / f) as in
