@@ -323,34 +323,39 @@ static int64_t nearest(int64_t sum, int64_t count)
     return floor_of((double)sum / (double)count + 0.5);
 }
 
-/* By how much the exponent of the root mean square of the ranges is below the largest exponent, to the nearest whole number. */
-static int64_t root_below(const struct gbose__unit *unit)
+/* Count a number of ranges whose exponents are so much below the largest, 6 at most. */
+static inline void add_below(struct gbose__unit *unit, int64_t below, int64_t count)
 {
-    int64_t squares = 0, below = 0; /* in units of the square of the smallest range that counts */
-
-    for (int k = 0; k < GBOSE__GAUGE_BITS; k++)
-        squares = 4 * squares + unit->counts[k];
-    while (below < GBOSE__GAUGE_BITS && 2 * squares < unit->ranges << 2 * (GBOSE__GAUGE_BITS - 1 - below))
-        below++;
-    return below;
+    if (below < GBOSE__GAUGE_BITS)
+        unit->power += count * ((int64_t)1 << 2 * (GBOSE__GAUGE_BITS - 1 - below));
+    unit->below_sum += below * count;
+    unit->below_squares += below * below * count;
 }
 
-/* The same of the mean of the exponents and one standard deviation more. */
-static int64_t deviation_below(const struct gbose__unit *unit)
+/* Find these sums from the counts. */
+static void sum_up(struct gbose__unit *unit)
 {
-    int64_t small = unit->ranges, sum = 0, squares = 0;
-    double mean, variance;
+    int64_t small = unit->ranges;
 
+    unit->power = unit->below_sum = unit->below_squares = 0;
     for (int k = 0; k < GBOSE__GAUGE_BITS; k++) {
+        add_below(unit, k, unit->counts[k]);
         small -= unit->counts[k];
-        sum += k * unit->counts[k];
-        squares += k * k * unit->counts[k];
     }
-    sum += GBOSE__GAUGE_BITS * small;
-    squares += GBOSE__GAUGE_BITS * GBOSE__GAUGE_BITS * small;
-    mean = (double)sum / (double)unit->ranges;
-    variance = (double)squares / (double)unit->ranges - mean * mean;
-    return -floor_of(0.5 - mean + sqrt(variance > 0 ? variance : 0));
+    add_below(unit, GBOSE__GAUGE_BITS, small);
+}
+
+/* By how much the exponent of a feature is below the largest one: by the mean and one standard deviation, or less if the root mean square of
+ * the ranges is more, each to the nearest whole number. */
+static int64_t below_largest(const struct gbose__unit *unit)
+{
+    double n = (double)unit->ranges, mean = (double)unit->below_sum / n;
+    double variance = (double)unit->below_squares / n - mean * mean;
+    int64_t below = -floor_of(0.5 - mean + sqrt(variance > 0 ? variance : 0));
+
+    while (below > 0 && 2 * unit->power >= unit->ranges << 2 * (GBOSE__GAUGE_BITS - below))
+        below--;
+    return below;
 }
 
 /* How many ranges had this exponent, if that is known. */
@@ -371,6 +376,7 @@ static void make_room(struct gbose__unit *unit, int64_t exponent)
     unit->largest = exponent;
     for (int k = 0; k < GBOSE__GAUGE_BITS; k++)
         unit->counts[k] = count_of(&old, exponent - k);
+    sum_up(unit);
 }
 
 /* The gap is the mean of those said, and one bit more: of the binary exponent of a normal number the mean is a bit below
@@ -392,12 +398,9 @@ static int find_exponent(struct gbose__unit *unit, int is_distance)
 
     if (unit->ranges > 0 && is_distance)
         unit->exponent = nearest(unit->range_sum, unit->ranges);
-    else if (unit->ranges > 0) {
-        int64_t by_root = root_below(unit), by_deviation = deviation_below(unit);
-
-        unit->exponent =
-            unit->largest - (by_root < by_deviation ? by_root : by_deviation) - unit->gap;
-    } else if (unit->sizes > 0)
+    else if (unit->ranges > 0)
+        unit->exponent = unit->largest - below_largest(unit) - unit->gap;
+    else if (unit->sizes > 0)
         unit->exponent = nearest(unit->size_sum, unit->sizes);
     return unit->exponent != before;
 }
@@ -410,9 +413,13 @@ static inline int hear(struct gbose__unit *unit, unsigned code, int is_distance)
     if (!code)
         return 0;
     if (code & 1) {
+        int64_t below;
+
         make_room(unit, exponent);
-        if (unit->largest - exponent < GBOSE__GAUGE_BITS)
-            unit->counts[unit->largest - exponent]++;
+        below = unit->largest - exponent;
+        if (below < GBOSE__GAUGE_BITS)
+            unit->counts[below]++;
+        add_below(unit, below < GBOSE__GAUGE_BITS ? below : GBOSE__GAUGE_BITS, 1);
         unit->ranges++;
         unit->range_sum += exponent;
         if (code >> GAP_PLACE) {
@@ -456,6 +463,7 @@ void gbose__gauge_merge(struct gbose__gauge *into, const struct gbose__gauge *fr
         for (int k = 0; k < GBOSE__GAUGE_BITS; k++)
             unit->counts[k] += count_of(theirs, unit->largest - k) - count_of(old, unit->largest - k);
         unit->ranges += theirs->ranges - old->ranges;
+        sum_up(unit);
         unit->range_sum += theirs->range_sum - old->range_sum;
         unit->gaps += theirs->gaps - old->gaps;
         unit->gap_sum += theirs->gap_sum - old->gap_sum;
@@ -553,8 +561,10 @@ void gbose__gauge_read(struct gbose__gauge *gauge, struct gbose__reader *r, uint
                  !are_counts(unit) || unit->gaps < 0 || unit->gaps > unit->ranges || unit->gap_sum < 0 ||
                  unit->gap_sum > GAP_MOST * unit->gaps;
         unit->gap = r->bad ? 0 : gap_of(unit);
-        if (!r->bad)
+        if (!r->bad) {
+            sum_up(unit);
             find_exponent(unit, j == gauge->dim);
+        }
     }
     settle(gauge);
 }

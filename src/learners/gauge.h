@@ -50,8 +50,10 @@ struct gbose__unit {
     int64_t gaps,
         gap_sum; /* of those that said by how many bits, 6 at most, the change was smaller than the range */
     int64_t sizes, size_sum; /* of rounds in which all arms had the same, other than zero */
-    int64_t exponent,
-        gap; /* what is made of it; 0 when nothing was said. The gap is in the exponent already */
+    /* What is made of it; 0 when nothing was said. The gap is in the exponent already. */
+    int64_t exponent, gap;
+    int64_t below_sum, below_squares; /* of how much exponents of ranges are below the largest, 6 at most */
+    int64_t power; /* the sum of the squares of ranges, in units of the smallest square that counts */
 };
 
 struct gbose__gauge {
