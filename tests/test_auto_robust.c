@@ -86,6 +86,19 @@ static void what_arms_have_in_common_does_not_matter(void **state)
         }
 }
 
+/* Nor does it hide the user where v depends on her: trackers know her from what arms differ by. Seen: 1.14 times as much. */
+static void what_arms_have_in_common_does_not_hide_the_user(void **state)
+{
+    static const char *const world = "gallery:contexts=shared,arms=4,dim=6,shift=user-product",
+                             *const moved_world =
+                                 "gallery:contexts=shared,arms=4,dim=6,shift=user-product,offset=1";
+    double plain = regret_of("gbose-auto", world, 1500, 9),
+           moved = regret_of("gbose-auto", moved_world, 1500, 9);
+
+    (void)state;
+    assert_that(moved < 2 * plain, "regret %g instead of %g", moved, plain);
+}
+
 /* While nothing happens a round costs 0.57, as for everyone; afterwards the world is as easy as ever. */
 static void equal_first_rewards(void **state)
 {
@@ -398,11 +411,11 @@ static void coordinates_of_what_is_on_offer(void **state)
 
         for (size_t j = 0; j < DIM; j++)
             n[j] = ldexp(m[j], (int)(7 * j) - 20);
-        gbose__offer_features(&offer, f, m);
-        gbose__offer_features(&scaled, g, n);
+        gbose__offer_features(&offer, f, m, NULL);
+        gbose__offer_features(&scaled, g, n, NULL);
         assert_memory_equal(f, g, sizeof f);
-        gbose__offer_learn(&offer, m);
-        gbose__offer_learn(&scaled, n);
+        gbose__offer_learn(&offer, m, NULL);
+        gbose__offer_learn(&scaled, n, NULL);
         if (t < GBOSE__OFFER_SAMPLE) {
             for (size_t k = 0; k < GBOSE__OFFER_FEATURES; k++)
                 assert_true(f[k] == 0);
@@ -433,6 +446,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_first_rewards),
         cmocka_unit_test(what_arms_have_in_common_does_not_matter),
+        cmocka_unit_test(what_arms_have_in_common_does_not_hide_the_user),
         cmocka_unit_test(rare_rewards),
         cmocka_unit_test(batches),
         cmocka_unit_test(a_reward_that_never_changes),

@@ -46,7 +46,7 @@ static struct play draw(struct random *r, int reacts)
 
 static void learn(const struct gbose__baseline *baseline, const struct play *p, double rounds)
 {
-    struct gbose__features known = {p->best, rounds, p->round, NULL};
+    struct gbose__features known = {p->best, rounds, p->round, NULL, NULL};
     double features[GBOSE__MAX_FEATURES], scratch[STRIDE];
     struct gbose__baseline_lesson lesson = {&known, features, mu, rounds, p->played, p->score, p->reward};
 
@@ -70,7 +70,7 @@ static void features_are_scaled_by_what_came_before(void **state)
     at = begin(&baseline, &tuning);
     for (int t = 0; t < ROUNDS; t++) {
         struct play p = draw(&r, 0);
-        struct gbose__features known = {p.best, t, p.round, NULL};
+        struct gbose__features known = {p.best, t, p.round, NULL, NULL};
         double features[GBOSE__MAX_FEATURES];
         long double best = t ? p.best / sqrtl(square) : copysignl(1, p.best);
 
@@ -97,7 +97,7 @@ static void the_right_tracker_leads(void **state)
     assert_string_equal(gbose__baseline_leader(&baseline)->name, "level");
     for (int t = 0; t < ROUNDS; t++) {
         struct play p = draw(&r, 0);
-        struct gbose__features known = {p.best, t, p.round, NULL};
+        struct gbose__features known = {p.best, t, p.round, NULL, NULL};
         double features[GBOSE__MAX_FEATURES], bhat[STRIDE], effect = 0;
         struct gbose__prediction now;
 
@@ -138,7 +138,7 @@ static void the_reaction_is_the_slope_of_the_shift(void **state)
             learn(&baseline, &p, t);
         }
         assert_non_null(strstr(gbose__baseline_leader(&baseline)->name, "best score"));
-        known = (struct gbose__features){4, ROUNDS, p.round, NULL};
+        known = (struct gbose__features){4, ROUNDS, p.round, NULL, NULL};
         gbose__baseline_features(&baseline, features, &known, 0);
         assert_near(gbose__baseline_reaction(&baseline, features, mu), -fmin(limits[k], 0.8), k ? 0 : 0.2);
         free(at);

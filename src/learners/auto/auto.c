@@ -260,6 +260,7 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
     struct gbose__note note;
 
     round.offer = in->mean;
+    round.common = in->n > 2 ? to->x : NULL; /* of two arms nobody knows which one has it */
     gbose__auto_origin_find(g, in, arm, to);
     round.best =
         gbose__clip(scores_in_use(g, in)[best] - gbose__auto_origin_score(g, gbose__auto_in_use(g), to->x),
@@ -327,6 +328,7 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     w = weight(g, own->has_full ? &state->by_present : &state->by_ticket, 1);
     known.best = note.best;
     known.clock = note.clock;
+    known.common = note.arms > 2 ? own->common : NULL;
     gbose__baseline_meet(&own->baseline, &known, state->rounds);
     gbose__baseline_features(&own->baseline, features, &known, state->rounds);
     term.score = note.score;

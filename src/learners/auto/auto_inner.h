@@ -196,7 +196,8 @@ void gbose__auto_anew_try(gbose *g);
 
 /* ---- auto_origin.c ---- */
 
-/* Find the common part of a round, to->x, and say in to->words where it is; without need it is said to be the mean. */
+/* Find the common part of a round, to->x, and say in to->words where it is; where there is no need it is said to be the
+ * mean. Trackers on users may need it of their coordinates. */
 void gbose__auto_origin_find(const gbose *g, const struct gbose__input *in, size_t arm,
                              struct gbose__ticket *to);
 

@@ -9,8 +9,14 @@
 void gbose__auto_origin_find(const gbose *g, const struct gbose__input *in, size_t arm,
                              struct gbose__ticket *to)
 {
+    const struct gbose__auto *own = g->own;
+
     if (gbose__auto_needs_common(g)) {
         gbose__origin_say(to->words, in, arm, g->dim);
+        gbose__origin_find(to->x, to->words, gbose__context(in, arm), in->mean, (double)in->n, g->dim);
+    } else if (own->mean_common && own->baseline.offer.state->relative > 0) {
+        gbose__origin_say_few(to->words, in, arm, g->dim, own->baseline.offer.state->coordinate,
+                              (size_t)own->baseline.offer.state->count);
         gbose__origin_find(to->x, to->words, gbose__context(in, arm), in->mean, (double)in->n, g->dim);
     } else if (g->gauge)
         memset(to->words, 0, gbose__origin_words(g->dim) * sizeof *to->words);
@@ -68,7 +74,7 @@ void gbose__auto_origin_subtract(const gbose *g, const struct gbose__note_rows *
 {
     const struct gbose__auto *own = g->own;
 
-    if (gbose__auto_needs_common(g))
+    if (gbose__auto_needs_common(g) || (own->mean_common && own->baseline.offer.state->relative > 0))
         gbose__origin_find(own->common, rows->where, rows->played, rows->offer, arms, g->dim);
     for (size_t i = 0; i < g->dim && gbose__auto_is_relative(g); i++) {
         rows->played[i] -= own->common[i];

@@ -143,12 +143,13 @@ static double scaled(double value, double mean_square, double most)
 }
 
 /* Those of the user: of what is on offer, which begin with her coordinates, of her index, and her leaf. */
-static void user_features(const struct gbose__baseline *baseline, double *features, const double *mean)
+static void user_features(const struct gbose__baseline *baseline, double *features,
+                          const struct gbose__features *round)
 {
     double *index = features + GBOSE__OFFER_FEATURES, *leaf = index + GBOSE__INDEX_FEATURES;
     size_t count = (size_t)baseline->offer.state->count;
 
-    gbose__offer_features(&baseline->offer, features, mean);
+    gbose__offer_features(&baseline->offer, features, round->offer, round->common);
     gbose__index_features(baseline->index, index, features, count);
     memset(leaf, 0, GBOSE__TREE_LEAVES * sizeof *leaf);
     leaf[gbose__tree_leaf(baseline->tree, gbose__tree_code(features, count))] = 1;
@@ -166,7 +167,7 @@ void gbose__baseline_features(const struct gbose__baseline *baseline, double *fe
     gbose__given_features(&baseline->given, tuning, features + GBOSE__FEATURE_ROUND, round->round);
     if (gbose__tracker_is_of_user(gbose__baseline_leader(baseline)) ||
         (rounds >= 0 && users_learn(baseline, rounds)))
-        user_features(baseline, features + GBOSE__FEATURE_ROUND + baseline->trackers.round, round->offer);
+        user_features(baseline, features + GBOSE__FEATURE_ROUND + baseline->trackers.round, round);
 }
 
 /* Update the size by which the best score is scaled. */
@@ -385,5 +386,5 @@ void gbose__baseline_learn(const struct gbose__baseline *baseline,
         learn_user(baseline, lesson, &user);
     update_scale(baseline, lesson->round, lesson->rounds);
     if (baseline->trackers.offer)
-        gbose__offer_learn(&baseline->offer, lesson->round->offer);
+        gbose__offer_learn(&baseline->offer, lesson->round->offer, lesson->round->common);
 }

@@ -29,10 +29,11 @@ struct gbose__baseline {
 
 /* A round as the baseline meets it. */
 struct gbose__features {
-    double best;         /* m, by the estimate in use */
-    double clock;        /* rewards learned before the arm was drawn */
-    const double *round; /* the caller's features; may be NULL when there are none */
-    const double *offer; /* the mean context on offer; not used without trackers on users */
+    double best;          /* m, by the estimate in use */
+    double clock;         /* rewards learned before the arm was drawn */
+    const double *round;  /* the caller's features; may be NULL when there are none */
+    const double *offer;  /* the mean context on offer; not used without trackers on users */
+    const double *common; /* their common part, for trackers on users; NULL: the mean */
 };
 
 /* What the leading tracker predicts, clipped to what rewards and contexts can be. */

@@ -14,6 +14,8 @@
  * of its variance must be its own. */
 #define LEAST_VARIANCE 1e-18
 #define OWN_SHARE 0.05
+#define LEAST_APART                                                                                          \
+    1e-12 /* a common part differs from the mean by more than this share of both: more than rounding */
 
 #define Z_MOST 4.0 /* standard deviations: beyond, a user is taken for one at the edge */
 
@@ -21,7 +23,7 @@ enum { STATE_NUMBERS = sizeof(struct gbose__offer_state) / sizeof(double) };
 
 size_t gbose__offer_size(size_t dim)
 {
-    return STATE_NUMBERS + SAMPLE * dim;
+    return STATE_NUMBERS + 2 * SAMPLE * dim;
 }
 
 void gbose__offer_view(struct gbose__offer *offer, size_t dim, double *at)
@@ -29,12 +31,13 @@ void gbose__offer_view(struct gbose__offer *offer, size_t dim, double *at)
     offer->dim = dim;
     offer->state = (struct gbose__offer_state *)at;
     offer->sample = at + STATE_NUMBERS;
+    offer->common = offer->sample + SAMPLE * dim;
 }
 
 void gbose__offer_grow(const struct gbose__offer *to, const struct gbose__offer *from)
 {
     *to->state = *from->state;
-    for (size_t i = 0; i < SAMPLE; i++)
+    for (size_t i = 0; i < 2 * SAMPLE; i++) /* the common parts are behind the means */
         memcpy(to->sample + i * to->dim, from->sample + i * from->dim, from->dim * sizeof(double));
 }
 
@@ -42,7 +45,7 @@ void gbose__offer_rescale(const struct gbose__offer *offer, size_t j, double fac
 {
     struct gbose__offer_state *state = offer->state;
 
-    for (size_t i = 0; i < SAMPLE; i++)
+    for (size_t i = 0; i < 2 * SAMPLE; i++)
         offer->sample[i * offer->dim + j] *= factor;
     for (size_t k = 0; k < (size_t)state->count; k++)
         if (state->coordinate[k] == (double)j) {
@@ -57,6 +60,9 @@ int gbose__offer_is_sane(const struct gbose__offer *offer)
     int fine = state->seen >= 0 && state->seen <= SAMPLE && floor(state->seen) == state->seen;
 
     fine &= state->count >= 0 && state->count <= COORDINATES && floor(state->count) == state->count;
+    fine &= state->relative == 0 || state->relative == 1;
+    for (size_t k = 0; k < COORDINATES; k++)
+        fine &= state->less[k] == 0 || state->less[k] == 1;
     for (size_t k = 0; fine && k < (size_t)state->count; k++)
         fine &= state->coordinate[k] >= 0 && state->coordinate[k] < (double)offer->dim &&
                 floor(state->coordinate[k]) == state->coordinate[k] && state->deviation[k] > 0;
@@ -73,27 +79,49 @@ struct basis {
 
 /* A coordinate in the sample. */
 struct column {
+    int less; /* is it taken less the common part? */
     double mean, deviation;
     double x[SAMPLE]; /* standardised, less what the basis explains of it; zeros if it does not vary */
     double left;      /* of the sum of their squares, which was 1 */
 };
 
+/* Is the common part of coordinate j something else than the mean in all rounds? */
+static int is_apart(const struct gbose__offer *offer, size_t j)
+{
+    int apart = 1;
+
+    for (size_t i = 0; i < SAMPLE; i++) {
+        double mean = offer->sample[i * offer->dim + j], common = offer->common[i * offer->dim + j];
+
+        apart &= fabs(mean - common) > LEAST_APART * (fabs(mean) + fabs(common));
+    }
+    return apart;
+}
+
+/* Coordinate j in round i of the sample. */
+static double value_of(const struct gbose__offer *offer, size_t i, size_t j, int less)
+{
+    return offer->sample[i * offer->dim + j] - (less ? offer->common[i * offer->dim + j] : 0);
+}
+
 static void find_column(struct column *column, const struct gbose__offer *offer, const struct basis *basis,
                         size_t j)
 {
-    const double *value = offer->sample + j;
-    double mean = 0, sum = 0, root;
+    int less = is_apart(offer, j);
+    double value[SAMPLE], mean = 0, sum = 0, root;
 
+    for (size_t i = 0; i < SAMPLE; i++) {
+        value[i] = value_of(offer, i, j, less);
+        mean += value[i] / SAMPLE;
+    }
     for (size_t i = 0; i < SAMPLE; i++)
-        mean += value[i * offer->dim] / SAMPLE;
-    for (size_t i = 0; i < SAMPLE; i++)
-        sum += (value[i * offer->dim] - mean) * (value[i * offer->dim] - mean);
+        sum += (value[i] - mean) * (value[i] - mean);
     root = sqrt(sum);
-    *column = (struct column){.mean = mean, .deviation = root / sqrt(SAMPLE)};
+    *column = (struct column){.less = less, .mean = mean, .deviation = root / sqrt(SAMPLE)};
     if (!(sum > LEAST_VARIANCE * SAMPLE * mean * mean))
         return;
     for (size_t i = 0; i < SAMPLE; i++)
-        column->x[i] = (value[i * offer->dim] - mean) / root;
+        column->x[i] = (value[i] - mean) / root;
     for (size_t k = 0; k < basis->count; k++) {
         double dot = 0;
 
@@ -158,6 +186,8 @@ static void choose(const struct gbose__offer *offer)
     struct column next;
 
     while (basis.count < COORDINATES && find_next(&next, &state->coordinate[basis.count], offer, &basis)) {
+        state->less[basis.count] = next.less;
+        state->relative = next.less ? 1 : state->relative;
         state->mean[basis.count] = next.mean;
         state->deviation[basis.count] = next.deviation;
         for (size_t i = 0; i < SAMPLE; i++)
@@ -167,13 +197,15 @@ static void choose(const struct gbose__offer *offer)
     state->count = (double)basis.count;
 }
 
-void gbose__offer_learn(const struct gbose__offer *offer, const double *mean)
+void gbose__offer_learn(const struct gbose__offer *offer, const double *mean, const double *common)
 {
     struct gbose__offer_state *state = offer->state;
 
     if (!(state->seen < SAMPLE))
         return;
     memcpy(offer->sample + (size_t)state->seen * offer->dim, mean, offer->dim * sizeof *mean);
+    memcpy(offer->common + (size_t)state->seen * offer->dim, common ? common : mean,
+           offer->dim * sizeof *mean);
     state->seen++;
     if (state->seen == SAMPLE)
         choose(offer);
@@ -199,14 +231,16 @@ static void sine_and_cosine(double *sine, double *cosine, double z)
     *cosine = c;
 }
 
-void gbose__offer_features(const struct gbose__offer *offer, double *features, const double *mean)
+void gbose__offer_features(const struct gbose__offer *offer, double *features, const double *mean,
+                           const double *common)
 {
     const struct gbose__offer_state *state = offer->state;
     double z[COORDINATES], sine[COORDINATES], cosine[COORDINATES], s[COORDINATES], c[COORDINATES];
     size_t count = (size_t)state->count, n = 0;
 
     for (size_t i = 0; i < count; i++) {
-        double value = mean[(size_t)state->coordinate[i]];
+        size_t j = (size_t)state->coordinate[i];
+        double value = mean[j] - (state->less[i] > 0 ? (common ? common : mean)[j] : 0);
 
         z[i] = gbose__clip((value - state->mean[i]) / state->deviation[i], Z_MOST);
         sine_and_cosine(&sine[i], &cosine[i], z[i]);

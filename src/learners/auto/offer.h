@@ -11,7 +11,9 @@
  *
  *     z_i      (z_i^2 - 1) / sqrt 2      z_i z_j      sqrt 2 sin(k z_i), sqrt 2 cos(k z_i) for k = 1, 2, 3
  *
- * and zero before the choice. So no feature ever changes its meaning, and units do not matter. */
+ * and zero before the choice. A coordinate in which all arms but one were equal in every round of the sample, as in blocks, is taken less
+ * what these have: a vector that is added to the contexts of all arms does not hide the user then.
+ * So no feature ever changes its meaning, and units do not matter. */
 #ifndef GBOSE_LEARNERS_AUTO_OFFER_H
 #define GBOSE_LEARNERS_AUTO_OFFER_H
 
@@ -22,10 +24,12 @@
 #define GBOSE__OFFER_FEATURES 56
 
 /* Doubles, since they are saved; zeros at first. The sample follows: GBOSE__OFFER_SAMPLE rows of dim
- * numbers. */
+ * numbers, the means, and as many of the common parts. */
 struct gbose__offer_state {
-    double seen;  /* rounds in the sample */
-    double count; /* coordinates chosen */
+    double seen;                           /* rounds in the sample */
+    double count;                          /* coordinates chosen */
+    double relative;                       /* 1: some of them are less the common part */
+    double less[GBOSE__OFFER_COORDINATES]; /* 1: this one is */
     double coordinate[GBOSE__OFFER_COORDINATES];
     double mean[GBOSE__OFFER_COORDINATES];
     double deviation[GBOSE__OFFER_COORDINATES];
@@ -34,7 +38,7 @@ struct gbose__offer_state {
 struct gbose__offer {
     size_t dim;
     struct gbose__offer_state *state;
-    double *sample;
+    double *sample, *common;
 };
 
 size_t gbose__offer_size(size_t dim);
@@ -45,10 +49,12 @@ void gbose__offer_grow(const struct gbose__offer *to, const struct gbose__offer 
 void gbose__offer_rescale(const struct gbose__offer *offer, size_t j, double factor);
 int gbose__offer_is_sane(const struct gbose__offer *offer);
 
-/* GBOSE__OFFER_FEATURES numbers; `mean` has dim. */
-void gbose__offer_features(const struct gbose__offer *offer, double *features, const double *mean);
+/* GBOSE__OFFER_FEATURES numbers; mean and common part have dim. The common part (origin.h) is not looked at unless `relative`;
+ * NULL: it is the mean. */
+void gbose__offer_features(const struct gbose__offer *offer, double *features, const double *mean,
+                           const double *common);
 
-/* A mean, while there are still some to be learned. */
-void gbose__offer_learn(const struct gbose__offer *offer, const double *mean);
+/* A mean and a common part, while there are still some to be learned. */
+void gbose__offer_learn(const struct gbose__offer *offer, const double *mean, const double *common);
 
 #endif

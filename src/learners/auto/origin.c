@@ -36,11 +36,24 @@ static unsigned where_is(const struct gbose__input *in, size_t arm, size_t j)
     return MEAN;
 }
 
+static void say(uint64_t *where, const struct gbose__input *in, size_t arm, size_t j)
+{
+    where[j / IN_WORD] |= (uint64_t)where_is(in, arm, j) << (WHERE_BITS * (j % IN_WORD));
+}
+
 void gbose__origin_say(uint64_t *where, const struct gbose__input *in, size_t arm, size_t dim)
 {
     memset(where, 0, gbose__origin_words(dim) * sizeof *where);
     for (size_t j = 0; j < dim; j++)
-        where[j / IN_WORD] |= (uint64_t)where_is(in, arm, j) << (WHERE_BITS * (j % IN_WORD));
+        say(where, in, arm, j);
+}
+
+void gbose__origin_say_few(uint64_t *where, const struct gbose__input *in, size_t arm, size_t dim,
+                           const double *feature, size_t count)
+{
+    memset(where, 0, gbose__origin_words(dim) * sizeof *where);
+    for (size_t k = 0; k < count; k++)
+        say(where, in, arm, (size_t)feature[k]);
 }
 
 /* No pair is 11, and what is left of the last word is zero. */

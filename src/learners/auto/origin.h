@@ -34,6 +34,9 @@ struct gbose__origin {
  * said in two bits for each feature. Write gbose__origin_words() words of them; and find it, dim numbers. */
 size_t gbose__origin_words(size_t dim);
 void gbose__origin_say(uint64_t *where, const struct gbose__input *in, size_t arm, size_t dim);
+/* The same of a few features only; the others are said to be at the mean. */
+void gbose__origin_say_few(uint64_t *where, const struct gbose__input *in, size_t arm, size_t dim,
+                           const double *feature, size_t count);
 int gbose__origin_may_be(struct gbose__reader *where, size_t dim); /* may such words be believed? */
 void gbose__origin_find(double *common, const uint64_t *where, const double *played, const double *mean,
                         double arms, size_t dim);
