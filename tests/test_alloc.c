@@ -434,7 +434,7 @@ static void check_no_allocation(const char *spec)
 {
     gbose *g = new_player(spec, DIM);
     struct random rng = {66};
-    static unsigned char room[100000];
+    static unsigned char room[400000];
     gbose_decision d;
     size_t size;
 

@@ -389,6 +389,15 @@ static void an_absurd_estimate_does_not_choose(void **state)
     assert_true(gbose__contest_is_sane(&contest, tuning, 1));
 }
 
+static void find_features(const struct gbose__offer *offer, double *features, const double *mean,
+                          const double *common)
+{
+    double z[GBOSE__OFFER_COORDINATES];
+
+    gbose__offer_coordinates(offer, z, mean, common);
+    gbose__offer_features(features, z, (size_t)offer->state->count);
+}
+
 /* Six coordinates: a constant, x, twice x, y, x + y, and x again in other units. Chosen are x and y, and a
  * power of two in the units changes no bit. */
 static void coordinates_of_what_is_on_offer(void **state)
@@ -411,8 +420,8 @@ static void coordinates_of_what_is_on_offer(void **state)
 
         for (size_t j = 0; j < DIM; j++)
             n[j] = ldexp(m[j], (int)(7 * j) - 20);
-        gbose__offer_features(&offer, f, m, NULL);
-        gbose__offer_features(&scaled, g, n, NULL);
+        find_features(&offer, f, m, NULL);
+        find_features(&scaled, g, n, NULL);
         assert_memory_equal(f, g, sizeof f);
         gbose__offer_learn(&offer, m, NULL);
         gbose__offer_learn(&scaled, n, NULL);

@@ -31,24 +31,34 @@ static double steps(const double *z)
 static void a_tree_finds_steps(void **state)
 {
     enum { ROUNDS = 700, TRIALS = 500 };
+    static uint64_t code[ROUNDS];
+    static double target[ROUNDS];
     struct random r = {41};
     struct gbose__tree tree = {0};
-    double z[Z], error = 0;
-    int grown = 0;
+    double z[Z], sum[GBOSE__TREE_LEAVES] = {0}, count[GBOSE__TREE_LEAVES] = {0}, error = 0;
 
     (void)state;
     for (int t = 0; t < ROUNDS; t++) {
         draw(z, 4, &r);
-        grown += gbose__tree_learn(&tree, gbose__tree_code(z, 4), steps(z) + 0.3 * random_normal(&r));
-        assert_true(gbose__tree_is_sane(&tree));
+        code[t] = gbose__tree_code(z, 4);
+        target[t] = steps(z) + 0.3 * random_normal(&r);
     }
-    assert_int_equal(grown, 3); /* after 128, 256 and 512 rounds */
+    assert_true(gbose__tree_is_sane(&tree) && gbose__tree_leaf(&tree, code[0]) == 0);
+    gbose__tree_grow(&tree, code, target, ROUNDS);
+    assert_true(gbose__tree_is_sane(&tree));
     assert_true(tree.leaves >= 3 && tree.leaves <= GBOSE__TREE_LEAVES);
+    for (int t = 0; t < ROUNDS; t++) {
+        sum[gbose__tree_leaf(&tree, code[t])] += target[t];
+        count[gbose__tree_leaf(&tree, code[t])]++;
+    }
     for (int t = 0; t < TRIALS; t++) {
+        size_t leaf;
         double off;
 
         draw(z, 4, &r);
-        off = tree.mean[gbose__tree_leaf(&tree, gbose__tree_code(z, 4))] - steps(z);
+        leaf = gbose__tree_leaf(&tree, gbose__tree_code(z, 4));
+        assert_true(count[leaf] > 0);
+        off = sum[leaf] / count[leaf] - steps(z);
         error += off * off / TRIALS;
     }
     assert_that(error < 0.25, "mean squared error %g of a variance of 7", error); /* a bin is 1/128 of all */
@@ -81,7 +91,9 @@ static double cut_of(size_t bin)
 
 static void the_first_split_is_the_best_one(void **state)
 {
-    static double z[GBOSE__TREE_FIRST][Z], target[GBOSE__TREE_FIRST];
+    enum { ROUNDS = 128 };
+    static double z[ROUNDS][Z], target[ROUNDS];
+    static uint64_t code[ROUNDS];
     struct random r = {43};
 
     (void)state;
@@ -89,26 +101,29 @@ static void the_first_split_is_the_best_one(void **state)
         struct gbose__tree tree = {0};
         double least = INFINITY;
 
-        for (size_t i = 0; i < GBOSE__TREE_FIRST; i++) {
+        for (size_t i = 0; i < ROUNDS; i++) {
             draw(z[i], Z, &r);
+            code[i] = gbose__tree_code(z[i], Z);
             target[i] = 3 * (z[i][trial % Z] > 0.2) + sin(z[i][1]) + 0.5 * random_normal(&r);
-            gbose__tree_learn(&tree, gbose__tree_code(z[i], Z), target[i]);
         }
+        gbose__tree_grow(&tree, code, target, ROUNDS);
         assert_true(tree.leaves > 1);
         for (size_t k = 0; k < Z; k++)
             for (size_t bin = 1; bin < GBOSE__TREE_BINS; bin++)
-                least = fmin(least, about_mean(z, target, GBOSE__TREE_FIRST, k, cut_of(bin), 0) +
-                                        about_mean(z, target, GBOSE__TREE_FIRST, k, cut_of(bin), 1));
-        assert_close(about_mean(z, target, GBOSE__TREE_FIRST, (size_t)tree.coordinate[0],
-                                cut_of((size_t)tree.bin[0]), 0) +
-                         about_mean(z, target, GBOSE__TREE_FIRST, (size_t)tree.coordinate[0],
-                                    cut_of((size_t)tree.bin[0]), 1),
-                     least, 1e-9);
+                least = fmin(least, about_mean(z, target, ROUNDS, k, cut_of(bin), 0) +
+                                        about_mean(z, target, ROUNDS, k, cut_of(bin), 1));
+        assert_close(
+            about_mean(z, target, ROUNDS, (size_t)tree.coordinate[0], cut_of((size_t)tree.bin[0]), 0) +
+                about_mean(z, target, ROUNDS, (size_t)tree.coordinate[0], cut_of((size_t)tree.bin[0]), 1),
+            least, 1e-9);
     }
 }
 
 static void noise_grows_few_leaves(void **state)
 {
+    enum { ROUNDS = 512 };
+    static uint64_t code[ROUNDS];
+    static double target[ROUNDS];
     struct random r = {47};
     double leaves = 0, z[Z];
 
@@ -116,34 +131,15 @@ static void noise_grows_few_leaves(void **state)
     for (int trial = 0; trial < 20; trial++) {
         struct gbose__tree tree = {0};
 
-        for (size_t i = 0; i < GBOSE__TREE_RING; i++) {
+        for (size_t i = 0; i < ROUNDS; i++) {
             draw(z, Z, &r);
-            gbose__tree_learn(&tree, gbose__tree_code(z, Z), random_normal(&r));
+            code[i] = gbose__tree_code(z, Z);
+            target[i] = random_normal(&r);
         }
+        gbose__tree_grow(&tree, code, target, ROUNDS);
         leaves += tree.leaves / 20;
     }
     assert_that(leaves < 8, "%g leaves on average, where one would do", leaves);
-}
-
-static void shares_of_leaves_are_those_of_the_memory(void **state)
-{
-    const double memory = 0.9;
-    struct random r = {53};
-    struct gbose__tree tree = {0};
-    double z[Z], share[GBOSE__TREE_LEAVES], expected[GBOSE__TREE_LEAVES] = {0}, code[600];
-
-    (void)state;
-    for (int t = 0; t < 600; t++) {
-        draw(z, 3, &r);
-        code[t] = gbose__tree_code(z, 3);
-        gbose__tree_learn(&tree, code[t], steps(z));
-    }
-    for (int t = 0; t < 600; t++) /* the tree is the last one by now */
-        for (size_t i = 0; i < GBOSE__TREE_LEAVES; i++)
-            expected[i] += (1 - memory) * ((gbose__tree_leaf(&tree, code[t]) == i) - expected[i]);
-    gbose__tree_shares(&tree, share, memory);
-    for (size_t i = 0; i < GBOSE__TREE_LEAVES; i++)
-        assert_near(share[i], expected[i], 1e-4);
 }
 
 /* With the right weights, a spend is one of the features, and a parabola a sum of them. */
@@ -312,7 +308,6 @@ int main(void)
         cmocka_unit_test(a_tree_finds_steps),
         cmocka_unit_test(the_first_split_is_the_best_one),
         cmocka_unit_test(noise_grows_few_leaves),
-        cmocka_unit_test(shares_of_leaves_are_those_of_the_memory),
         cmocka_unit_test(bold_claims_are_doubted),
         cmocka_unit_test(coins_tell_the_length_of_mu),
         cmocka_unit_test(telling_that_mu_is_small_is_a_penalty),

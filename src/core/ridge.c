@@ -94,6 +94,15 @@ void gbose__ridge_reset(struct gbose__ridge *m)
     find_reach(m);
 }
 
+void gbose__ridge_multiply(struct gbose__ridge *m, double factor)
+{
+    double shrink = 1 / sqrt(factor);
+
+    for (size_t i = 0; i < gbose__triangle(m->dim); i++)
+        m->root[i] *= shrink;
+    restart_reach(m);
+}
+
 int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double forget)
 {
     int rc = allocate(m, dim);

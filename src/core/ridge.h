@@ -49,6 +49,8 @@ int gbose__ridge_init(struct gbose__ridge *m, size_t dim, double lambda, double 
 void gbose__ridge_clear(struct gbose__ridge *m);
 /* Forget all that was learned; the steps stay. */
 void gbose__ridge_reset(struct gbose__ridge *m);
+/* All that was learned, with the prior, counts `factor` times as much: mu stays what it is. */
+void gbose__ridge_multiply(struct gbose__ridge *m, double factor);
 int gbose__ridge_copy(struct gbose__ridge *to, const struct gbose__ridge *from);
 
 /* One reward: begin (forget), then any number of terms. A term is B += w x x', y += c x, w >= 0; x has

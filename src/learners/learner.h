@@ -139,8 +139,10 @@ struct gbose__learner {
     /* For a learner with a state. May the state that was loaded be believed? Then, when the regressions of
      * `into` and another learner have been merged, merge the other's state: `common` is the state that both
      * had at the saved state they share (NULL: they began new), and `remains` is the share of that evidence
-     * that forgetting has left in `from`. Last, fill the zeroed state of a grown learner of more features. */
+     * that forgetting has left in `from`. Before, where a regression may begin anew: does regression `fit` of a learner with this
+     * state still hold the evidence that it had in an earlier state? If not, that is not subtracted. Last, fill the zeroed state of a grown learner of more features. */
     int (*check)(const gbose *g);
+    int (*holds)(size_t fit, const double *state, const double *earlier);
     void (*merge)(gbose *into, const double *from, const double *common, double remains);
     void (*grow)(const gbose *g, double *state, const gbose *from, const double *from_state);
 

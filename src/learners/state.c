@@ -14,7 +14,7 @@
 
 #define STATE_MAGIC UINT64_C(0x31545345534f4247) /* the bytes "GBOSEST1" */
 #define PLAIN_VERSION 2                          /* of a learner that keeps nothing but regressions */
-#define STATE_VERSION 6                          /* of one with a state of its own */
+#define STATE_VERSION 7                          /* of one with a state of its own */
 
 static uint64_t version_of(const gbose *g)
 {
@@ -89,7 +89,7 @@ static int read_evidence(gbose *g, struct gbose__reader *r, uint64_t checksum)
 }
 
 /* What follows magic and version, of bytes whose checksum is right. Version 1 knew of no schema. Before version
- * 4 what gbose-auto keeps beside its regressions was laid out in another way. */
+ * 7 what gbose-auto keeps beside its regressions was laid out in another way. */
 static int read_state(gbose **out, struct gbose__reader *r, uint64_t version, uint64_t checksum,
                       gbose_error *err)
 {
@@ -224,12 +224,12 @@ static int merger_init(struct merger *m, const gbose *into, const gbose *from,
 }
 
 /* m->into.fit becomes the sum of all regressions. */
-static int merge_fits(struct merger *m)
+static int merge_fits(struct merger *m, const struct gbose__learner *kind)
 {
     for (size_t i = 0; i < m->into.n_fits; i++) {
+        int holds = m->has_common && (!kind->holds || kind->holds(i, m->from.state, m->common.state));
         struct gbose__ridge sum;
-        int rc = gbose__ridge_merge(&sum, &m->into.fit[i], &m->from.fit[i],
-                                    m->has_common ? &m->common.fit[i] : NULL);
+        int rc = gbose__ridge_merge(&sum, &m->into.fit[i], &m->from.fit[i], holds ? &m->common.fit[i] : NULL);
 
         if (rc)
             return rc;
@@ -282,7 +282,7 @@ int gbose_merge(gbose *into, const gbose *from)
         return rc;
     rc = merger_init(&m, into, from, common.holder);
     if (!rc)
-        rc = merge_fits(&m);
+        rc = merge_fits(&m, into->kind);
     if (!rc) {
         exchange(into, &m);
         into->learned += from->learned - from->lineage->point[common.from].learned;

@@ -26,7 +26,9 @@
  * 5. Weights (scale.h, users.h). Orthogonal terms have weight w, as least squares would have it. Those of the full
  *    regression have w^2: residuals that are large because v is not understood mislead it, where they are
  *    only noise to the other.
- * 6. Width (width.h, or certified.h with width=certified), and the coin's probability.
+ * 6. Hindsight (hindsight.h, auto_hindsight.c). Where v follows users, the full estimate learns the rounds that are kept again
+ *    when the baseline has found out how.
+ * 7. Width (width.h, or certified.h with width=certified), and the coin's probability.
  *
  *   mu           g->fit[ORTHOGONAL].mu   gbose_coef(): B = lambda I + sum w X X', unbiased
  *                g->fit[FULL].mu         lambda I + sum w^2 x x'; not there with width=certified
@@ -318,6 +320,7 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     struct gbose__auto_term term = {0, 0, 0, 1};
     struct gbose__note note;
     double origin;
+    int due;
 
     gbose__note_read(lesson->note, &own->note, g->gauge, &note, round, &rows);
     if (own->has_full && state->rounds == 1)
@@ -336,11 +339,11 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
         term = gbose__auto_full_look_back(g, features, reward, rows.best);
     if (own->mean_common && !(state->rounds > 0))
         gbose__auto_origin_begin(g, rows.best);
-    gbose__baseline_learn(&own->baseline,
-                          &(struct gbose__baseline_lesson){&known, features,
-                                                           g->fit[gbose__auto_predictor(g)].mu, state->rounds,
-                                                           own->played, term.score, reward},
-                          own->scratch);
+    due = gbose__baseline_learn(
+        &own->baseline,
+        &(struct gbose__baseline_lesson){&known, features, g->fit[gbose__auto_predictor(g)].mu, state->rounds,
+                                         own->played, term.score, reward},
+        own->scratch);
     gbose__auto_report_learn(g, &note, reward);
 
     for (size_t i = 0; i < g->n_fits; i++)
@@ -369,7 +372,11 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     gbose__scale_learn(&state->by_ticket, own->tuning, &state->rewards, residual);
     if (own->has_full)
         gbose__scale_learn(&state->by_present, own->tuning, &state->rewards, term.residual);
+    if (state->rounds <= own->tuning->start_rounds && !(state->began > 0))
+        state->dark = state->by_present.start;
     gbose__auto_anew_try(g);
+    if (due)
+        gbose__auto_hindsight(g);
 }
 
 /* ---- its place in the table ---- */
@@ -416,6 +423,7 @@ const struct gbose__learner gbose__gbose_auto = {
     .note_is_sane = note_is_sane,
     .learn = learn,
     .check = gbose__auto_state_check,
+    .holds = gbose__auto_state_holds,
     .merge = gbose__auto_state_merge,
     .grow = gbose__auto_state_grow,
     .rescale = gbose__auto_state_rescale,

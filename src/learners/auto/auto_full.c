@@ -48,13 +48,14 @@ void gbose__auto_full_learn(gbose *g, size_t i, double w, double response)
 void gbose__auto_full_doubt_first(gbose *g, struct gbose__note *note, double reward)
 {
     const struct gbose__auto *own = g->own;
-    const struct gbose__auto_state *state = gbose__auto_state_of(g);
+    struct gbose__auto_state *state = gbose__auto_state_of(g);
     double first = state->rewards.last;
 
     if (!(fabs(first + reward) > 2 * own->tuning->level_doubt * fabs(reward - first)))
         return;
     for (size_t i = FULL; i < g->n_fits; i++)
         gbose__ridge_reset(&g->fit[i]);
+    state->anew++;
     note->believable_centre += note->shift - first;
     note->shift = first;
     note->score = note->centre = note->common = note->best = note->effect_full = 0;

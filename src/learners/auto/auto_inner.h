@@ -46,6 +46,8 @@ struct gbose__auto_state {
     double began;  /* rounds learned until then */
     /* The sum of the weights of the rounds, as the full regression has them, forgetting as the regressions do. */
     double weights;
+    double anew; /* how often the full regression has forgotten all, to learn what is kept again */
+    double dark; /* the mean square of residuals in the first rounds, until it first began anew */
     struct gbose__rewards rewards;
     struct gbose__contest contest;
     /* Of the residuals by the baseline in the ticket, for the orthogonal estimate, and of those by the
@@ -95,7 +97,7 @@ static inline size_t gbose__auto_predictor(const gbose *g)
                                                                            : ORTHOGONAL;
 }
 
-/* Does the baseline know clearly more than the time, by what it knows of users? */
+/* Does the baseline know clearly more by what it knows of users? */
 static inline int gbose__auto_follows_users(const gbose *g)
 {
     const struct gbose__auto *own = g->own;
@@ -157,8 +159,9 @@ size_t gbose__auto_state_size(const gbose *g);
 /* Begin with nothing learned. */
 void gbose__auto_state_begin(gbose *g, const struct gbose__tuning *tuning);
 
-/* These do what learner.h says of check, merge, grow and rescale. */
+/* These do what learner.h says of check, holds, merge, grow and rescale. */
 int gbose__auto_state_check(const gbose *g);
+int gbose__auto_state_holds(size_t fit, const double *state, const double *earlier);
 void gbose__auto_state_merge(gbose *into, const double *from, const double *common, double remains);
 void gbose__auto_state_grow(const gbose *g, double *state, const gbose *from, const double *from_state);
 void gbose__auto_state_rescale(const gbose *g, double *state, size_t j, double factor);
@@ -193,6 +196,12 @@ void gbose__auto_full_shorten(gbose *g, const struct gbose__note *note, double r
 
 /* After a round: begin anew if the full estimate is worse than none. */
 void gbose__auto_anew_try(gbose *g);
+
+/* ---- auto_hindsight.c ---- */
+
+/* It is time to learn the rounds that are kept again: a new tree is grown on them, and where the baseline explains by users what it
+ * could not explain in the first rounds, the full regression learns them anew. */
+void gbose__auto_hindsight(gbose *g);
 
 /* ---- auto_origin.c ---- */
 

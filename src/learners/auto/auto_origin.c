@@ -34,6 +34,7 @@ static void change_origin(gbose *g)
     const struct gbose__auto *own = g->own;
 
     gbose__trackers_move(&own->baseline.trackers, own->mean_common, gbose__auto_is_relative(g) ? -1 : 1);
+    gbose__hindsight_clear(&own->baseline.hindsight);
     if (own->may_choose)
         gbose__contest_disqualify(&gbose__auto_state_of(g)->contest);
 }

@@ -59,13 +59,19 @@ int gbose__auto_state_check(const gbose *g)
 
     return gbose__kernels->within(g->state, g->n_state, 1e300) && /* what is only padding, too */
            state->rounds >= 0 && state->worth >= 1 && state->began >= 0 && state->weights >= 0 &&
-           state->contest.coins <= state->rounds &&
+           state->anew >= 0 && state->dark >= 0 && state->contest.coins <= state->rounds &&
            gbose__contest_is_sane(&state->contest, own->tuning, own->may_choose) &&
            gbose__rewards_are_sane(&state->rewards) && gbose__scale_is_sane(&state->by_ticket) &&
            gbose__scale_is_sane(&state->by_present) && gbose__baseline_is_sane(&own->baseline) &&
            gbose__users_are_sane(&state->users) &&
            gbose__origin_is_sane(&state->origin, own->mean_common != NULL) &&
            gbose__length_is_sane(&state->length) && gbose__diagnosis_is_sane(&own->diagnosis);
+}
+
+int gbose__auto_state_holds(size_t fit, const double *state, const double *earlier)
+{
+    return fit == ORTHOGONAL || ((const struct gbose__auto_state *)state)->anew ==
+                                    ((const struct gbose__auto_state *)earlier)->anew;
 }
 
 /* Baseline and contest stay those of the learner that goes on; the scales, by which evidence is weighed,

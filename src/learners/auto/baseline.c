@@ -31,7 +31,8 @@ static size_t offer_of(int flexible)
 
 size_t gbose__baseline_size(size_t dim, size_t round, int flexible)
 {
-    return count_numbers(dim, round, flexible) + gbose__trackers_size(dim, round, offer_of(flexible));
+    return count_numbers(dim, round, flexible) + gbose__trackers_size(dim, round, offer_of(flexible)) +
+           (flexible ? gbose__hindsight_size(dim, round) : 0);
 }
 
 void gbose__baseline_view(struct gbose__baseline *baseline, const struct gbose__tuning *tuning, size_t dim,
@@ -46,6 +47,9 @@ void gbose__baseline_view(struct gbose__baseline *baseline, const struct gbose__
     baseline->tree = (struct gbose__tree *)((double *)baseline->index + INDEX_NUMBERS);
     gbose__trackers_view(&baseline->trackers, tuning, dim, round, offer_of(flexible),
                          at + count_numbers(dim, round, flexible));
+    gbose__hindsight_view(&baseline->hindsight, dim, round,
+                          at + count_numbers(dim, round, flexible) +
+                              gbose__trackers_size(dim, round, offer_of(flexible)));
 }
 
 void gbose__baseline_init(const struct gbose__baseline *baseline)
@@ -61,6 +65,7 @@ void gbose__baseline_grow(const struct gbose__baseline *to, const struct gbose__
         gbose__offer_grow(&to->offer, &from->offer);
         *to->index = *from->index;
         *to->tree = *from->tree;
+        gbose__hindsight_grow(&to->hindsight, &from->hindsight);
     }
     to->state->leader = (double)gbose__trackers_place(&to->trackers, gbose__baseline_leader(from));
     gbose__trackers_grow(&to->trackers, &from->trackers);
@@ -69,8 +74,10 @@ void gbose__baseline_grow(const struct gbose__baseline *to, const struct gbose__
 void gbose__baseline_rescale(const struct gbose__baseline *baseline, size_t j, double factor)
 {
     gbose__trackers_rescale(&baseline->trackers, j, factor);
-    if (baseline->trackers.offer)
+    if (baseline->trackers.offer) {
         gbose__offer_rescale(&baseline->offer, j, factor);
+        gbose__hindsight_rescale(&baseline->hindsight, j, factor);
+    }
 }
 
 int gbose__baseline_is_sane(const struct gbose__baseline *baseline)
@@ -82,7 +89,7 @@ int gbose__baseline_is_sane(const struct gbose__baseline *baseline)
     fine = fine && gbose__given_are_sane(&baseline->given) &&
            (!baseline->trackers.offer ||
             (gbose__offer_is_sane(&baseline->offer) && gbose__index_is_sane(baseline->index) &&
-             gbose__tree_is_sane(baseline->tree)));
+             gbose__tree_is_sane(baseline->tree) && gbose__hindsight_is_sane(&baseline->hindsight)));
     return fine && gbose__trackers_are_sane(&baseline->trackers);
 }
 
@@ -142,17 +149,16 @@ static double scaled(double value, double mean_square, double most)
     return scale > 0 ? gbose__clip(value / scale, most) : 0;
 }
 
-/* Those of the user: of what is on offer, which begin with her coordinates, of her index, and her leaf. */
-static void user_features(const struct gbose__baseline *baseline, double *features,
-                          const struct gbose__features *round)
+/* Those of the user with coordinates z: of what is on offer, of her index, and her leaf. */
+static void user_features(const struct gbose__baseline *baseline, double *features, const double *z)
 {
     double *index = features + GBOSE__OFFER_FEATURES, *leaf = index + GBOSE__INDEX_FEATURES;
     size_t count = (size_t)baseline->offer.state->count;
 
-    gbose__offer_features(&baseline->offer, features, round->offer, round->common);
-    gbose__index_features(baseline->index, index, features, count);
+    gbose__offer_features(features, z, count);
+    gbose__index_features(baseline->index, index, z, count);
     memset(leaf, 0, GBOSE__TREE_LEAVES * sizeof *leaf);
-    leaf[gbose__tree_leaf(baseline->tree, gbose__tree_code(features, count))] = 1;
+    leaf[gbose__tree_leaf(baseline->tree, gbose__tree_code(z, count))] = 1;
 }
 
 void gbose__baseline_features(const struct gbose__baseline *baseline, double *features,
@@ -160,14 +166,27 @@ void gbose__baseline_features(const struct gbose__baseline *baseline, double *fe
 {
     const struct gbose__tuning *tuning = baseline->trackers.tuning;
     const double most = tuning->feature_limit;
+    double *of_user = features + GBOSE__FEATURE_ROUND + baseline->trackers.round;
+    double z[GBOSE__OFFER_COORDINATES];
 
     features[GBOSE__FEATURE_BEST] = scaled(round->best, baseline->state->best_square, most);
     features[GBOSE__FEATURE_TIME] = round->clock / tuning->rounds_per_time;
     features[GBOSE__FEATURE_ROOT] = sqrt(fabs(features[GBOSE__FEATURE_BEST]));
-    gbose__given_features(&baseline->given, tuning, features + GBOSE__FEATURE_ROUND, round->round);
-    if (gbose__tracker_is_of_user(gbose__baseline_leader(baseline)) ||
-        (rounds >= 0 && users_learn(baseline, rounds)))
-        user_features(baseline, features + GBOSE__FEATURE_ROUND + baseline->trackers.round, round);
+    gbose__given_features(&baseline->given, baseline->trackers.tuning, features + GBOSE__FEATURE_ROUND,
+                          round->round);
+    if (!gbose__tracker_is_of_user(gbose__baseline_leader(baseline)) &&
+        !(rounds >= 0 && users_learn(baseline, rounds)))
+        return;
+    gbose__offer_coordinates(&baseline->offer, z, round->offer, round->common);
+    user_features(baseline, of_user, z);
+}
+
+void gbose__baseline_features_again(const struct gbose__baseline *baseline, double *features,
+                                    const struct gbose__hindsight_round *round)
+{
+    gbose__given_features(&baseline->given, baseline->trackers.tuning, features + GBOSE__FEATURE_ROUND,
+                          round->round);
+    user_features(baseline, features + GBOSE__FEATURE_ROUND + baseline->trackers.round, round->z);
 }
 
 /* Update the size by which the best score is scaled. */
@@ -220,7 +239,7 @@ double gbose__baseline_gain(const struct gbose__baseline *baseline)
     for (size_t k = 0; k < baseline->trackers.count; k++) {
         const struct gbose__tracker *tracker = &baseline->trackers.tracker[k];
 
-        if (gbose__tracker_is_of_time(tracker) && *tracker->loss < least)
+        if (!gbose__tracker_is_of_user(tracker) && *tracker->loss < least)
             least = *tracker->loss;
     }
     return least / *gbose__baseline_leader(baseline)->loss;
@@ -247,7 +266,7 @@ static double rounds_to_settle(const struct gbose__baseline *baseline, const str
     if (tracker == gbose__trackers_flexible(&baseline->trackers))
         return tuning->flexible_settle;
     if (baseline->trackers.offer && tracker == gbose__trackers_tree(&baseline->trackers))
-        return GBOSE__TREE_FIRST;
+        return tuning->tree_settle;
     if (gbose__tracker_is_of_round(tracker))
         return tuning->given_settle + (double)tracker->q;
     return tuning->settle_rounds * (double)tracker->q;
@@ -324,15 +343,48 @@ int gbose__baseline_does_without(const struct gbose__baseline *baseline, double 
     return 1;
 }
 
-/* A new tree: its tracker begins anew, with the leaves' means, and with shares of the leaves as its memory
- * would have them. */
-static void restart_tree(const struct gbose__baseline *baseline)
+/* Is it time to learn all rounds that are kept again? */
+static int is_due(const struct gbose__baseline *baseline)
 {
-    const struct gbose__tracker *tracker = gbose__trackers_tree(&baseline->trackers);
-    double share[GBOSE__TREE_LEAVES];
+    const struct gbose__tuning *tuning = baseline->trackers.tuning;
+    double seen = *baseline->hindsight.seen, next = tuning->hindsight_first;
 
-    gbose__tree_shares(baseline->tree, share, tracker->level);
-    gbose__tracker_restart(tracker, share, baseline->tree->mean, tracker->tuning->tree_rounds);
+    if (!gbose__hindsight_is_whole(&baseline->hindsight))
+        return fmod(seen, tuning->hindsight_again) == 0;
+    while (next < seen)
+        next = floor(next * tuning->hindsight_factor);
+    return next == seen;
+}
+
+void gbose__baseline_grow_tree(const struct gbose__baseline *baseline, double *scratch)
+{
+    const struct gbose__hindsight *hindsight = &baseline->hindsight;
+    uint64_t code[GBOSE__HINDSIGHT_ROUNDS];
+    double target[GBOSE__HINDSIGHT_ROUNDS];
+    size_t count = gbose__hindsight_count(hindsight);
+
+    for (size_t k = 0; k < count; k++) {
+        struct gbose__hindsight_round round = gbose__hindsight_at(hindsight, k);
+
+        code[k] = gbose__tree_code(round.z, (size_t)baseline->offer.state->count);
+        target[k] = round.target;
+    }
+    gbose__tree_grow(baseline->tree, code, target, count);
+    gbose__baseline_learn_again(baseline, gbose__trackers_tree(&baseline->trackers), scratch);
+}
+
+void gbose__baseline_learn_again(const struct gbose__baseline *baseline, const struct gbose__tracker *tracker,
+                                 double *scratch)
+{
+    double features[GBOSE__MAX_FEATURES];
+
+    gbose__tracker_begin(tracker);
+    for (size_t k = 0; k < gbose__hindsight_count(&baseline->hindsight); k++) {
+        struct gbose__hindsight_round round = gbose__hindsight_at(&baseline->hindsight, k);
+
+        gbose__baseline_features_again(baseline, features, &round);
+        gbose__tracker_learn(tracker, features, round.reward, round.played, 1, scratch);
+    }
 }
 
 /* What index and tree are to learn from a round. */
@@ -348,33 +400,35 @@ static struct user_lesson user_lesson_of(const struct gbose__baseline *baseline,
     const struct gbose__tracker *linear = gbose__trackers_linear(trackers),
                                 *tree = gbose__trackers_tree(trackers);
     const double *linear_along = along + gbose__tracker_row(trackers, linear) + 1;
+    static const double zeros[GBOSE__TREE_LEAVES + 1];
     struct user_lesson user;
 
     for (size_t i = 0; i < linear->q; i++)
         user.slope[i] = linear->slope_r[i] - linear_along[i];
-    user.target = lesson->reward - lesson->score -
-                  gbose__tracker_level(tree, along + gbose__tracker_row(trackers, tree));
+    user.target = lesson->reward - gbose__tracker_level(tree, zeros);
     return user;
 }
 
-static void learn_user(const struct gbose__baseline *baseline, const struct gbose__baseline_lesson *lesson,
-                       const struct user_lesson *user)
+static int learn_user(const struct gbose__baseline *baseline, const struct gbose__baseline_lesson *lesson,
+                      const struct user_lesson *user)
 {
     const double *z = lesson->features + gbose__trackers_linear(&baseline->trackers)->first;
     size_t count = (size_t)baseline->offer.state->count;
 
     if (!count)
-        return;
+        return 0;
+    gbose__hindsight_learn(&baseline->hindsight,
+                           &(struct gbose__hindsight_round){lesson->reward, user->target, z,
+                                                            lesson->round->round, lesson->played});
     gbose__index_learn(baseline->index, user->slope, z, count);
-    if (gbose__tree_learn(baseline->tree, gbose__tree_code(z, count), user->target))
-        restart_tree(baseline);
+    return is_due(baseline);
 }
 
-void gbose__baseline_learn(const struct gbose__baseline *baseline,
-                           const struct gbose__baseline_lesson *lesson, double *scratch)
+int gbose__baseline_learn(const struct gbose__baseline *baseline, const struct gbose__baseline_lesson *lesson,
+                          double *scratch)
 {
     const struct gbose__trackers *trackers = &baseline->trackers;
-    int users = users_learn(baseline, lesson->rounds);
+    int users = users_learn(baseline, lesson->rounds), due = 0;
     double along[GBOSE__MAX_ALONG];
     struct user_lesson user;
 
@@ -383,8 +437,9 @@ void gbose__baseline_learn(const struct gbose__baseline *baseline,
         user = user_lesson_of(baseline, lesson, along);
     learn_trackers(baseline, lesson, along, scratch);
     if (users)
-        learn_user(baseline, lesson, &user);
+        due = learn_user(baseline, lesson, &user);
     update_scale(baseline, lesson->round, lesson->rounds);
     if (baseline->trackers.offer)
         gbose__offer_learn(&baseline->offer, lesson->round->offer, lesson->round->common);
+    return due;
 }

@@ -9,6 +9,7 @@
 #ifndef GBOSE_LEARNERS_AUTO_BASELINE_H
 #define GBOSE_LEARNERS_AUTO_BASELINE_H
 
+#include "learners/auto/hindsight.h"
 #include "learners/auto/tracker.h"
 
 /* What is kept in front of the rest: doubles, since they are saved. */
@@ -25,6 +26,7 @@ struct gbose__baseline {
     struct gbose__index *index; /* these two not without trackers on users */
     struct gbose__tree *tree;
     struct gbose__trackers trackers;
+    struct gbose__hindsight hindsight; /* likewise */
 };
 
 /* A round as the baseline meets it. */
@@ -67,16 +69,27 @@ void gbose__baseline_meet(const struct gbose__baseline *baseline, const struct g
 void gbose__baseline_features(const struct gbose__baseline *baseline, double *features,
                               const struct gbose__features *round, double rounds);
 
+/* Those of trackers on users, of a round that is kept. */
+void gbose__baseline_features_again(const struct gbose__baseline *baseline, double *features,
+                                    const struct gbose__hindsight_round *round);
+
 /* What the leader predicts; bhat is written, a padded row. mu is that of the estimate in use. */
 struct gbose__prediction gbose__baseline_predict(const struct gbose__baseline *baseline,
                                                  const double *features, const double *mu, double *bhat);
 
-/* How many times larger the discounted squared error is by the best tracker that knows only the time. */
+/* How many times larger the discounted squared error is by the best tracker that knows nothing of users. */
 double gbose__baseline_gain(const struct gbose__baseline *baseline);
 
 /* v', by the leader. */
 double gbose__baseline_reaction(const struct gbose__baseline *baseline, const double *features,
                                 const double *mu);
+
+/* Grow a new tree on the rounds that are kept. */
+void gbose__baseline_grow_tree(const struct gbose__baseline *baseline, double *scratch);
+
+/* A tracker on users learns all rounds that are kept, and nothing else. The scratch is a row. */
+void gbose__baseline_learn_again(const struct gbose__baseline *baseline, const struct gbose__tracker *tracker,
+                                 double *scratch);
 
 /* A reward that is learned. */
 struct gbose__baseline_lesson {
@@ -89,9 +102,10 @@ struct gbose__baseline_lesson {
     double reward;
 };
 
-/* Update every tracker, pick the leader, and update the scales of the features. The scratch is a row. */
-void gbose__baseline_learn(const struct gbose__baseline *baseline,
-                           const struct gbose__baseline_lesson *lesson, double *scratch);
+/* Update every tracker, pick the leader, and update the scales of the features. 1 if the round is kept, and it is time to learn
+ * all that are kept again. The scratch is a row. */
+int gbose__baseline_learn(const struct gbose__baseline *baseline, const struct gbose__baseline_lesson *lesson,
+                          double *scratch);
 
 /* Would some tracker on the caller's features or on users predict rewards far better with mu left out than anybody has done
  * with it, `variance` being the least mean square of the residuals? Far better than the time alone, too, so that it is not

@@ -7,7 +7,7 @@
  * lead, the arm that the two disagree about most has a small chance: a coin that only one of them can be right
  * about, and that the contest learns from.
  *
- * It is done only where the leading tracker explains clearly more than the time does: elsewhere v does not depend
+ * It is done only where the leading tracker explains clearly more than those do that know nothing of users: elsewhere v does not depend
  * on the user in a way that anybody has seen. */
 #ifndef GBOSE_LEARNERS_AUTO_DOUBT_H
 #define GBOSE_LEARNERS_AUTO_DOUBT_H

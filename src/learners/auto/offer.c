@@ -231,18 +231,26 @@ static void sine_and_cosine(double *sine, double *cosine, double z)
     *cosine = c;
 }
 
-void gbose__offer_features(const struct gbose__offer *offer, double *features, const double *mean,
-                           const double *common)
+void gbose__offer_coordinates(const struct gbose__offer *offer, double *z, const double *mean,
+                              const double *common)
 {
     const struct gbose__offer_state *state = offer->state;
-    double z[COORDINATES], sine[COORDINATES], cosine[COORDINATES], s[COORDINATES], c[COORDINATES];
-    size_t count = (size_t)state->count, n = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    memset(z, 0, COORDINATES * sizeof *z);
+    for (size_t i = 0; i < (size_t)state->count; i++) {
         size_t j = (size_t)state->coordinate[i];
         double value = mean[j] - (state->less[i] > 0 ? (common ? common : mean)[j] : 0);
 
         z[i] = gbose__clip((value - state->mean[i]) / state->deviation[i], Z_MOST);
+    }
+}
+
+void gbose__offer_features(double *features, const double *z, size_t count)
+{
+    double sine[COORDINATES], cosine[COORDINATES], s[COORDINATES], c[COORDINATES];
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
         sine_and_cosine(&sine[i], &cosine[i], z[i]);
         s[i] = ROOT_2 * sine[i];
         c[i] = ROOT_2 * cosine[i];

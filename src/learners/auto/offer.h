@@ -49,10 +49,13 @@ void gbose__offer_grow(const struct gbose__offer *to, const struct gbose__offer 
 void gbose__offer_rescale(const struct gbose__offer *offer, size_t j, double factor);
 int gbose__offer_is_sane(const struct gbose__offer *offer);
 
-/* GBOSE__OFFER_FEATURES numbers; mean and common part have dim. The common part (origin.h) is not looked at unless `relative`;
- * NULL: it is the mean. */
-void gbose__offer_features(const struct gbose__offer *offer, double *features, const double *mean,
-                           const double *common);
+/* z: GBOSE__OFFER_COORDINATES numbers, zeros where there are fewer; mean and common part have dim. The common part (origin.h) is not
+ * looked at unless `relative`; NULL: it is the mean. */
+void gbose__offer_coordinates(const struct gbose__offer *offer, double *z, const double *mean,
+                              const double *common);
+
+/* The features of the first `count` of them: GBOSE__OFFER_FEATURES numbers, which begin with z. */
+void gbose__offer_features(double *features, const double *z, size_t count);
 
 /* A mean and a common part, while there are still some to be learned. */
 void gbose__offer_learn(const struct gbose__offer *offer, const double *mean, const double *common);

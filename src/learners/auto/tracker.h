@@ -146,6 +146,10 @@ double gbose__tracker_level(const struct gbose__tracker *tracker, const double *
 void gbose__tracker_restart(const struct gbose__tracker *tracker, const double *xbar, const double *slope,
                             double rounds);
 
+/* Begin anew: with nothing learned; or with means that know nothing, and slopes as they are. */
+void gbose__tracker_begin(const struct gbose__tracker *tracker);
+void gbose__tracker_begin_means(const struct gbose__tracker *tracker);
+
 /* Learn a round; b and the scratch are padded rows. Without slopes, which cost most, only the means learn
  * it. */
 void gbose__tracker_learn(const struct gbose__tracker *tracker, const double *features, double reward,

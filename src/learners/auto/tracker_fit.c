@@ -273,6 +273,21 @@ void gbose__tracker_restart(const struct gbose__tracker *tracker, const double *
     }
 }
 
+void gbose__tracker_begin_means(const struct gbose__tracker *tracker)
+{
+    *tracker->n = *tracker->rbar = 0;
+    memset(tracker->xbar, 0, tracker->q * sizeof(double));
+    memset(tracker->bbar, 0, tracker->stride * sizeof(double));
+}
+
+void gbose__tracker_begin(const struct gbose__tracker *tracker)
+{
+    static const double zeros[GBOSE__MAX_FEATURES];
+
+    gbose__tracker_restart(tracker, zeros, zeros, 0);
+    gbose__tracker_begin_means(tracker);
+}
+
 void gbose__tracker_learn(const struct gbose__tracker *tracker, const double *features, double reward,
                           const double *b, int slopes, double *scratch)
 {

@@ -50,9 +50,17 @@ struct gbose__tuning {
     double user_trial;
     unsigned user_rest, flexible_lead_rest;
 
-    /* Rounds that the means of a new tree's leaves are worth to its tracker: they are of other rounds than
-     * the contexts that go with them, so others soon count more. */
-    double tree_rounds;
+    double tree_settle; /* rounds before the tree's tracker may lead */
+
+    /* ---- what is learned again (hindsight.h, auto_hindsight.c) ---- */
+
+    /* Rounds that are kept are learned again when there are so many of them, and again when there are so many times more; when the
+     * oldest are given up, whenever so many are new. */
+    double hindsight_first, hindsight_factor, hindsight_again;
+    double hindsight_spare; /* degrees of freedom that residuals in hindsight have at least */
+    /* The mean square of residuals in the first rounds must have been this many times that in hindsight; infinite: the full estimate
+     * learns nothing again, for the ablation. */
+    double hindsight_gain;
 
     /* ---- where contexts are measured from (origin.h) ---- */
 
@@ -135,7 +143,7 @@ struct gbose__tuning {
     /* ---- where v follows users (auto.c) ---- */
 
     double
-        users_gain; /* it does where the mean square of residuals by the time alone is this many times the leader's */
+        users_gain; /* it does where the mean square of residuals by trackers that know nothing of users is this many times the leader's */
 
     /* ---- bold claims (doubt.h) ---- */
 
@@ -193,7 +201,12 @@ static const struct gbose__tuning gbose__tuning_default = {
     .user_trial = 500,
     .user_rest = 16,
     .flexible_lead_rest = 4,
-    .tree_rounds = 8,
+    .tree_settle = 64,
+    .hindsight_first = 48,
+    .hindsight_factor = 1.4,
+    .hindsight_again = 512,
+    .hindsight_spare = 10,
+    .hindsight_gain = 1.5,
     .origin_rounds = 256,
     .origin_first = 5,
     .origin_varies = 0.5,
