@@ -284,7 +284,7 @@ struct mirror {
     long ranges[DIM + 1], range_sum[DIM + 1], sizes[DIM + 1], size_sum[DIM + 1], gaps[DIM + 1],
         gap_sum[DIM + 1], exponent[DIM + 1];
     long count[DIM + 1][2 * GBOSE__GAUGE_MOST + 1]; /* of ranges, by their exponents */
-    long double total[DIM]; /* of all contexts on offer in the rounds learned */
+    long double total[DIM];                         /* of all contexts on offer in the rounds learned */
     long learned;
     struct dense evidence; /* in the caller's units; its prior is filled in before it is solved */
 };

@@ -504,7 +504,17 @@ void gbose__gauge_refresh(gbose *g)
 
 /* ---- bytes ---- */
 
-enum { RANGES, RANGE_SUM, LARGEST, GAPS, GAP_SUM, SIZES, SIZE_SUM, COUNTS, UNIT_WORDS = COUNTS + GBOSE__GAUGE_BITS };
+enum {
+    RANGES,
+    RANGE_SUM,
+    LARGEST,
+    GAPS,
+    GAP_SUM,
+    SIZES,
+    SIZE_SUM,
+    COUNTS,
+    UNIT_WORDS = COUNTS + GBOSE__GAUGE_BITS
+};
 
 void gbose__gauge_write(const struct gbose__gauge *gauge, struct gbose__writer *w)
 {

@@ -353,7 +353,9 @@ struct layout layout_of(const struct bytes *state, const gbose *g)
     at.own = at.level;
     for (size_t i = 1; i < g->n_fits; i++)
         at.own += ridge_size(g->fit[i].dim);
-    assert_int_equal(at.own + 8 * (g->n_state + (g->gauge ? (7 + GBOSE__GAUGE_BITS) * (gbose_dim(g) + 1) : 0)), at.checksum);
+    assert_int_equal(at.own +
+                         8 * (g->n_state + (g->gauge ? (7 + GBOSE__GAUGE_BITS) * (gbose_dim(g) + 1) : 0)),
+                     at.checksum);
     return at;
 }
 

@@ -20,8 +20,9 @@ struct gbose__width gbose__width_of(const struct gbose__tuning *tuning, enum gbo
         double rounds_of_ramp = gbose__clip(tuning->ramp * (double)dim, tuning->ramp_most);
         double ramp = gbose__clip_below((rounds + 1) / rounds_of_ramp, tuning->ramp_least);
 
-        factor = tuning->full_slope * gbose__clip(ramp, 1) *
-                 gbose__clip(gbose__clip_below(sqrt(tuning->slope_dim / (double)dim), tuning->slope_least), 1);
+        factor =
+            tuning->full_slope * gbose__clip(ramp, 1) *
+            gbose__clip(gbose__clip_below(sqrt(tuning->slope_dim / (double)dim), tuning->slope_least), 1);
     }
     if (!(width.slope > 0))
         width.slope = factor * scale;
