@@ -60,8 +60,8 @@ def learners() -> list[Info]:
 
     >>> import gbose
     >>> [learner.name for learner in gbose.learners()][:2]
-    ['gbose', 'bose']
-    >>> print(gbose.learners()[0].options[0].name, "=", gbose.learners()[0].options[0].default)
+    ['gbose-auto', 'gbose']
+    >>> print(gbose.learners()[1].options[0].name, "=", gbose.learners()[1].options[0].default)
     gamma = 0.1
     """
     return _read(lib.gbose_learner_at)
