@@ -16,7 +16,7 @@
 
 #define DIM 2
 #define MAX_ARMS 6
-#define MAX_BYTES (1 << 16)
+#define MAX_BYTES (1 << 18)
 #define HEAD 4
 
 struct input {

@@ -30,7 +30,7 @@ fuzz_one() {
     [[ ! -e $corpus.dict ]] || arguments+=("-dict=$corpus.dict")
     arguments+=("build/fuzz/corpus/fuzz_$name")
     [[ ! -d $corpus ]] || arguments+=("$corpus")
-    ASAN_OPTIONS=allocator_may_return_null=1 "build/fuzz/fuzz_$name" -max_total_time="$seconds" -max_len=131072 -timeout=20 \
+    ASAN_OPTIONS=allocator_may_return_null=1 "build/fuzz/fuzz_$name" -max_total_time="$seconds" -max_len=524288 -timeout=20 \
         -artifact_prefix="build/fuzz/crash-$name-" "${arguments[@]}" >"build/fuzz/$name.log" 2>&1 || {
         echo "$name: found something, see build/fuzz/$name.log" >&2
         return 1
