@@ -286,7 +286,7 @@ gbose *seasoned_player(const char *spec, size_t dim)
 
 size_t byte_step(size_t i, size_t size)
 {
-    return i < 3000 || i + 100 > size ? 1 : 37;
+    return i < 1500 || i + 100 > size ? 1 : 37 + size / 300;
 }
 
 void assert_unchanged(const gbose *g, const struct bytes *before)
