@@ -84,16 +84,23 @@ struct gbose__kernels {
     /* Are all numbers finite and at most `most` in magnitude? */
     int (*within)(const double *x, size_t n, double most);
 
-    /* The same, and copy n rows of dim numbers to rows that are stride apart. */
-    int (*take)(double *rows, const double *x, size_t n, size_t dim, size_t stride, double most);
+    /* The same, and copy n rows of dim numbers to rows that are stride apart, stretched by the factors if there are any. */
+    int (*take)(double *rows, const double *x, size_t n, size_t dim, size_t stride, double most,
+                const double *factor);
 
     /* Multiply n rows by a row of factors, entry by entry; what is then beyond `most` is `most`. */
     void (*stretch)(double *rows, const double *factor, size_t n, size_t stride, double most);
+
+    /* out = x y, entry by entry */
+    void (*multiply)(double *out, const double *x, const double *y, size_t n);
 
     /* The smallest and the largest entry of each column of n rows, n > 0, and the mean; returns the sum of the
      * squared distances of the rows from their mean. */
     double (*columns)(double *least, double *largest, double *mean, const double *rows, size_t n,
                       size_t stride);
+
+    /* The mean alone. */
+    void (*means)(double *mean, const double *rows, size_t n, size_t stride);
 
     /* out[i] = rows_i'x for n rows */
     void (*dots)(double *out, const double *rows, const double *x, size_t n, size_t stride);

@@ -110,29 +110,6 @@ static int within(const double *x, size_t n, double most)
     return rest & all_true(fine);
 }
 
-/* A row that is not a whole number of vectors ends with one that overlaps the one before. */
-static int take(double *rows, const double *x, size_t n, size_t dim, size_t stride, double most)
-{
-    mask fine = (mask)(vec){0} - 1;
-    int rest = 1;
-
-    for (; n--; rows += stride, x += dim)
-        if (dim < VEC_DOUBLES) {
-            for (size_t i = 0; i < dim; i++) {
-                rows[i] = x[i];
-                rest &= fabs(x[i]) <= most;
-            }
-        } else {
-            for (size_t i = 0; i < dim; i += VEC_DOUBLES) {
-                size_t at = i + VEC_DOUBLES <= dim ? i : dim - VEC_DOUBLES;
-                vec v = load(x + at);
-                fine &= is_within(v, most);
-                store(rows + at, v);
-            }
-        }
-    return rest & all_true(fine);
-}
-
 static inline vec choose(mask m, vec yes, vec no)
 {
     return (vec)(((mask)yes & m) | ((mask)no & ~m));
@@ -177,6 +154,52 @@ static void stretch(double *rows, const double *factor, size_t n, size_t stride,
         }
 }
 
+/* Take a vector; is it within `most`? */
+static inline mask take_vector(double *to, const double *x, double most, const double *factor)
+{
+    const vec high = (vec){0} + most, low = -high;
+    vec v = load(x);
+
+    store(to, factor ? larger(smaller(v * load(factor), high), low) : v);
+    return is_within(v, most);
+}
+
+/* A row that is not a whole number of vectors ends with one that overlaps the one before. */
+static inline int take_rows(double *rows, const double *x, size_t n, size_t dim, size_t stride, double most,
+                            const double *factor)
+{
+    size_t last = dim < VEC_DOUBLES ? 0 : dim - VEC_DOUBLES;
+    mask fine = (mask)(vec){0} - 1;
+    int rest = 1;
+
+    for (; n--; rows += stride, x += dim) {
+        for (size_t i = 0; i < last; i += VEC_DOUBLES)
+            fine &= take_vector(rows + i, x + i, most, factor ? factor + i : NULL);
+        if (dim >= VEC_DOUBLES)
+            fine &= take_vector(rows + last, x + last, most, factor ? factor + last : NULL);
+        for (size_t i = 0; i < dim && dim < VEC_DOUBLES; i++) {
+            double v = factor ? x[i] * factor[i] : x[i];
+
+            rows[i] = v > most ? most : v < -most ? -most : v;
+            rest &= fabs(x[i]) <= most;
+        }
+    }
+    return rest & all_true(fine);
+}
+
+static int take(double *rows, const double *x, size_t n, size_t dim, size_t stride, double most,
+                const double *factor)
+{
+    return factor ? take_rows(rows, x, n, dim, stride, most, factor)
+                  : take_rows(rows, x, n, dim, stride, most, NULL);
+}
+
+static void multiply(double *out, const double *x, const double *y, size_t n)
+{
+    for (size_t i = 0; i < n; i += VEC_DOUBLES)
+        store(out + i, load(x + i) * load(y + i));
+}
+
 /* Distances are taken from the first row, and what that is off the mean is taken off their squares. */
 static double columns(double *least, double *largest, double *mean, const double *rows, size_t n,
                       size_t stride)
@@ -201,6 +224,19 @@ static double columns(double *least, double *largest, double *mean, const double
     }
     sum = gbose__add_lanes(lane);
     return sum > 0 ? sum : 0;
+}
+
+static void means(double *mean, const double *rows, size_t n, size_t stride)
+{
+    double share = 1 / (double)n;
+
+    for (size_t i = 0; i < stride; i += VEC_DOUBLES) {
+        vec first = load(rows + i), off = {0};
+
+        for (size_t k = 1; k < n; k++)
+            off += load(rows + k * stride + i) - first;
+        store(mean + i, first + share * off);
+    }
 }
 
 struct lanes {
@@ -967,7 +1003,9 @@ const struct gbose__kernels GBOSE__TABLE = {
     .within = within,
     .take = take,
     .stretch = stretch,
+    .multiply = multiply,
     .columns = columns,
+    .means = means,
     .dots = all_dots,
     .squares = all_squares,
     .axpy = axpy,

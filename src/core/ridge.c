@@ -416,7 +416,9 @@ void gbose__ridge_rescale(struct gbose__ridge *m, const int *shift)
     int any = 0;
 
     for (size_t j = 0; j < m->dim; j++) {
-        any |= shift[j];
+        if (!shift[j] || !is_seen(m, j)) /* the prior is the same in any unit */
+            continue;
+        any = 1;
         if (shift[j] > 0) { /* the prior has become too weak, and what is missing is added */
             stretch(m, j, ldexp(1, shift[j]));
             unit_term(m, j, (1 - ldexp(1, -2 * shift[j])) * m->prior[j], 0);

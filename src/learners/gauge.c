@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/kernels.h"
 #include "core/memory.h"
 #include "learners/gauge_inner.h"
 
@@ -23,8 +24,6 @@ struct gbose__gauge *gbose__gauge_new(size_t dim)
         gbose__gauge_free(gauge);
         return NULL;
     }
-    for (size_t j = 0; j < dim; j++)
-        gauge->exponent[j] = GBOSE__GAUGE_NONE;
     gauge->down = gauge->up + stride;
     gauge->coef = gauge->down + stride;
     for (size_t j = 0; j < stride; j++)
@@ -43,8 +42,8 @@ void gbose__gauge_free(struct gbose__gauge *gauge)
     gbose__free(gauge);
 }
 
-/* Use the exponents e_j + e that there are now. By how much those in use were smaller is in gauge->shift; a
- * first unit is no change. 1 if there is any. */
+/* Use the exponents e_j + e that there are now. By how much those in use were smaller is in gauge->shift. 1 if any
+ * was another one. */
 static int settle(struct gbose__gauge *gauge)
 {
     int moved = 0;
@@ -59,8 +58,7 @@ static int settle(struct gbose__gauge *gauge)
             gauge->unknown++;
             continue;
         }
-        if (gauge->exponent[j] != GBOSE__GAUGE_NONE)
-            moved |= gauge->shift[j] = exponent - (int)gauge->exponent[j];
+        moved |= gauge->shift[j] = exponent - (int)gauge->exponent[j];
         gauge->exponent[j] = exponent;
         gauge->up[j] = ldexp(1, exponent);
         gauge->down[j] = ldexp(1, -exponent);
@@ -265,8 +263,7 @@ void gbose__gauge_move(const gbose *g, struct gbose__ridge *fit, double *state,
                        const struct gbose__gauge *from, const struct gbose__gauge *to)
 {
     for (size_t j = 0; j < to->dim; j++)
-        to->shift[j] =
-            from->exponent[j] == GBOSE__GAUGE_NONE ? 0 : (int)(to->exponent[j] - from->exponent[j]);
+        to->shift[j] = (int)(to->exponent[j] - from->exponent[j]);
     move(g, fit, state, to->shift);
 }
 
@@ -281,11 +278,10 @@ size_t gbose__gauge_constants(const struct gbose__gauge *gauge)
 
 void gbose__gauge_refresh(gbose *g)
 {
-    const struct gbose__gauge *gauge = g->gauge;
+    size_t stride = gbose__pad(g->dim);
 
     for (size_t i = 0; i < g->n_fits; i++)
-        for (size_t j = 0; j < g->dim; j++)
-            gauge->coef[i * gbose__pad(g->dim) + j] = g->fit[i].mu[j] * gauge->down[j];
+        gbose__kernels->multiply(g->gauge->coef + i * stride, g->fit[i].mu, g->gauge->down, stride);
 }
 
 /* ---- bytes ---- */

@@ -22,6 +22,9 @@
  * a meaning that depends neither on units nor on how many features there are. Exponents are whole numbers,
  * rounded to the nearest.
  *
+ * To save time, a round that is decided after the first 1,024 says something of units in one case of eight only, drawn by
+ * how many were learned before; but always if it has a feature that has no unit yet.
+ *
  * What rounds say is kept as counts and sums of whole numbers: of the range of a feature how often it had its largest exponent, one
  * less, and so on, down to the 6 of above. They add up over tickets in any order and over
  * merged learners. When a reward is learned, what its round says is counted first. A unit that changes by that,
@@ -35,8 +38,6 @@
 
 /* Exponents are at most this in magnitude: features between about 1e-30 and 1e30. */
 #define GBOSE__GAUGE_MOST 100
-
-#define GBOSE__GAUGE_NONE INT64_MIN
 
 /* How many of the largest exponents of a range are told apart. With 8, regret in a world of Dirichlet features was the same and with
  * krishnamurthy's a tenth larger; with all of them a quarter larger in the first (seeds 101 and 102). */
@@ -59,7 +60,7 @@ struct gbose__unit {
 struct gbose__gauge {
     size_t dim;
     struct gbose__unit *unit; /* dim, and one more for the distance of arms */
-    int64_t *exponent;        /* dim: of the units in use; GBOSE__GAUGE_NONE for a feature that has none */
+    int64_t *exponent;        /* dim: of the units in use; 0 for a feature that has none */
     int *shift;               /* dim: scratch */
     double *up, *down;        /* rows: the units, and one over them; 1 for a feature that has none */
     size_t unknown;           /* features that have none */
@@ -76,15 +77,19 @@ void gbose__gauge_grow(struct gbose__gauge *to, const struct gbose__gauge *from)
 
 /* ---- a round ---- */
 
-/* Divide the contexts by their units, and set in->up. */
-void gbose__gauge_lower(const struct gbose__gauge *gauge, struct gbose__input *in);
+/* Contexts were divided by gauge->up: set in->up and in->has_new, and divide features that have no unit by one for this round. */
+void gbose__gauge_meet(const struct gbose__gauge *gauge, struct gbose__input *in);
+
+/* Is a round that is decided when so many others have been learned to say anything? */
+int gbose__gauge_is_to_say(const struct gbose__input *in, uint64_t learned);
 
 /* Write what this round says, gbose__gauge_words() words, from the columns of the contexts (in->least and so
- * on) and their scatter; and may such words be believed? `totals`, NULL if the round is to say nothing of changes, is
- * the sum of all contexts on offer in `rounds` others, a row. */
+ * on) and their scatter; or that it says nothing; and may such words be believed? `totals`, NULL if the round is to say
+ * nothing of changes, is the sum of all contexts on offer in `rounds` others, a row. */
 size_t gbose__gauge_words(size_t dim);
 void gbose__gauge_say(const struct gbose__gauge *gauge, const struct gbose__input *in, double scatter,
                       const double *totals, double rounds, struct gbose__writer *to);
+void gbose__gauge_say_nothing(size_t dim, struct gbose__writer *to);
 int gbose__gauge_are_sane(struct gbose__reader from, size_t dim);
 
 /* Write a row of n numbers in the caller's units; `up` is in->up. Read one, which is padded, in the learner's,

@@ -58,18 +58,28 @@ static void adapt(const struct gbose__gauge *gauge, struct gbose__input *in)
             up[j] = ldexp(1, exponent);
         down[j] = ldexp(1, -exponent);
         any |= exponent;
+        in->has_new |= code != 0;
     }
     if (any)
         gbose__kernels->stretch(in->context, down, in->n, in->stride, GBOSE_MAX_INPUT);
     in->up = up;
 }
 
-void gbose__gauge_lower(const struct gbose__gauge *gauge, struct gbose__input *in)
+void gbose__gauge_meet(const struct gbose__gauge *gauge, struct gbose__input *in)
 {
-    gbose__kernels->stretch(in->context, gauge->down, in->n, in->stride, GBOSE_MAX_INPUT);
     in->up = gauge->up;
+    in->has_new = 0;
     if (gauge->unknown)
         adapt(gauge, in);
+}
+
+/* Rounds that are decided before so many are learned all say what they say, and one in so many of those that follow. */
+#define ALL_SAY 1024
+#define ONE_IN 8
+
+int gbose__gauge_is_to_say(const struct gbose__input *in, uint64_t learned)
+{
+    return learned < ALL_SAY || in->has_new || gbose__mix(0, learned) % ONE_IN == 0;
 }
 
 size_t gbose__gauge_words(size_t dim)
@@ -119,7 +129,7 @@ static double without_gaps(const struct gbose__gauge *gauge, const struct gbose_
 static inline unsigned say_feature(const struct gbose__gauge *gauge, const struct gbose__input *in,
                                    const double *totals, double share, size_t j)
 {
-    if (gauge->exponent[j] != GBOSE__GAUGE_NONE) {
+    if (is_known(&gauge->unit[j])) {
         unsigned code = say(in->least[j], in->most[j], (int)gauge->exponent[j]);
 
         return totals && code & 1 ? code | say_gap(in, share * totals[j], j) << GAP_PLACE : code;
@@ -149,17 +159,23 @@ void gbose__gauge_say(const struct gbose__gauge *gauge, const struct gbose__inpu
     }
 }
 
+void gbose__gauge_say_nothing(size_t dim, struct gbose__writer *to)
+{
+    for (size_t i = 0; i < gbose__gauge_words(dim); i++)
+        gbose__put_u64(to, 0);
+}
+
 int gbose__gauge_are_sane(struct gbose__reader from, size_t dim)
 {
     int fine = 1;
 
-    for (size_t j = 0; j <= dim && !from.bad;) {
+    for (size_t j = 0; j <= dim && !from.bad; j += CODES_IN_WORD) {
         uint64_t word = gbose__get_u64(&from);
 
-        for (unsigned k = 0; k < CODES_IN_WORD; k++, j++) {
-            unsigned code = (unsigned)(word >> (CODE_BITS * k)) & 0xffff;
+        for (size_t k = j; word; word >>= CODE_BITS, k++) {
+            unsigned code = (unsigned)word & 0xffff;
 
-            fine &= code == 0 || (j <= dim && code >> GAP_PLACE <= GAP_MOST + 1 &&
+            fine &= code == 0 || (k <= dim && code >> GAP_PLACE <= GAP_MOST + 1 &&
                                   decode(code) >= -GBOSE__GAUGE_MOST && decode(code) <= GBOSE__GAUGE_MOST);
         }
     }
@@ -178,8 +194,7 @@ void gbose__gauge_put(struct gbose__writer *to, const double *row, const double 
     for (size_t done = 0; done < n && up; done += CHUNK) {
         size_t count = n - done < CHUNK ? n - done : CHUNK;
 
-        for (size_t i = 0; i < count; i++)
-            part[i] = row[done + i] * up[done + i];
+        gbose__kernels->multiply(part, row + done, up + done, gbose__pad(count));
         gbose__put_doubles(to, part, count);
     }
 }

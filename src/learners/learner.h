@@ -54,10 +54,11 @@ struct gbose__input {
     double *score;       /* n: b'mu by fit[0], less its intercept where it has one */
     double *other_score; /* n: filled by a learner's own prepare, if it has one and needs them */
     const double *round; /* features of the round, as the caller gave them; NULL when there are none */
-    /* Rows, with a gauge only: when explain is called, the smallest and the largest of every feature over the
-     * arms, and the mean. */
+    /* Rows, with a gauge only: the smallest and the largest of every feature over the arms, and the mean. When explain is
+     * called they are there if the ticket has_columns; if not, the mean is there if the learner has totals. */
     double *least, *most, *mean;
-    double *own_up; /* for gauge.c to work in */
+    double *own_up; /* for the gauge to work in */
+    int has_new;    /* with a gauge only: is there a feature, other than zero, that has no unit? */
 };
 
 /* What `decide` fills, and memory for it to work in. */
@@ -86,6 +87,7 @@ struct gbose__ticket {
     double *centre;   /* a row */
     double *x;        /* a row */
     uint64_t *words;  /* room for as many words as a row has numbers; with a gauge only */
+    int has_columns;  /* are the columns of the contexts known? */
 };
 
 /* The part of a ticket that a reward is applied to, after it was checked. */

@@ -134,10 +134,11 @@ static inline int prepare(const gbose *g, struct gbose_scratch *scratch, const g
         if (!gbose__kernels->within(given->round, g->round_features, GBOSE_MAX_INPUT))
             return GBOSE_ENUMERIC;
     }
-    if (!gbose__kernels->take(in->context, given->contexts, n, g->dim, in->stride, GBOSE_MAX_INPUT))
+    if (!gbose__kernels->take(in->context, given->contexts, n, g->dim, in->stride, GBOSE_MAX_INPUT,
+                              g->gauge ? g->gauge->down : NULL))
         return GBOSE_ENUMERIC;
     if (g->gauge)
-        gbose__gauge_lower(g->gauge, in);
+        gbose__gauge_meet(g->gauge, in);
     if (constant) /* the same for all arms: in a score it would only cost digits of the leads */
         fill_constant(g, in, 0);
     gbose__kernels->dots(in->score, in->context, fit->mu, n, in->stride);

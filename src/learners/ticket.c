@@ -50,12 +50,6 @@ static size_t units_words(const gbose *g)
 
 /* ---- writing ---- */
 
-/* Does a round say how much features have changed? To save time, after the first ones only one in eight. */
-static int says_changes(const gbose *g)
-{
-    return g->learned > 0 && (g->learned < 256 || g->learned % 8 == 0);
-}
-
 size_t gbose__ticket_words(const gbose *g, size_t terms)
 {
     return HEADER_WORDS + terms * (TERM_WORDS + g->dim) + g->note_words + units_words(g) + 1;
@@ -85,6 +79,7 @@ int gbose__ticket_write(const gbose *g, struct gbose_scratch *scratch, uint32_t 
     struct gbose__writer *w = &to->writer, again;
     const struct gbose__input *in = &scratch->in;
     uint64_t header[HEADER_WORDS];
+    int says_units = g->gauge && gbose__gauge_is_to_say(in, g->learned);
     double scatter = 0;
 
     header[FIRST] = MAGIC | version_of(g) << VERSION_SHIFT;
@@ -99,11 +94,16 @@ int gbose__ticket_write(const gbose *g, struct gbose_scratch *scratch, uint32_t 
     *w = again = (struct gbose__writer){scratch->bytes, 0, scratch->bytes_capacity, 0};
     gbose__writer_next(w, sizeof header);
     to->n_terms = 0;
-    if (g->gauge)
+    to->has_columns = says_units;
+    if (says_units)
         scatter = gbose__kernels->columns(in->least, in->most, in->mean, in->context, in->n, in->stride);
+    else if (g->totals)
+        gbose__kernels->means(in->mean, in->context, in->n, in->stride);
     g->kind->explain(g, in, narrowed, arm, to);
-    if (g->gauge)
-        gbose__gauge_say(g->gauge, in, scatter, says_changes(g) ? g->totals : NULL, (double)g->learned, w);
+    if (says_units)
+        gbose__gauge_say(g->gauge, in, scatter, g->learned ? g->totals : NULL, (double)g->learned, w);
+    else if (g->gauge)
+        gbose__gauge_say_nothing(g->dim, w);
     header[TERMS] = to->n_terms;
     gbose__put_words(&again, header, HEADER_WORDS);
     gbose__put_u64(w, gbose__checksum(w->at, w->size));

@@ -6,18 +6,18 @@
 #include "learners/auto/clip.h"
 
 struct gbose__auto_term gbose__auto_full_look_back(const gbose *g, const double *features, double reward,
-                                                   double *x)
+                                                   double *restrict x)
 {
     const struct gbose__auto *own = g->own;
-    const double *mu = g->fit[gbose__auto_predictor(g)].mu, *played = own->played;
-    double *bhat = own->scratch;
+    const double *mu = g->fit[gbose__auto_predictor(g)].mu, *restrict played = own->played;
+    double *restrict bhat = own->scratch;
     size_t stride = g->fit[ORTHOGONAL].stride;
     struct gbose__prediction now = gbose__baseline_predict(&own->baseline, features, mu, bhat);
     double reaction = gbose__baseline_reaction(&own->baseline, features, mu);
     double best = gbose__dot(x, mu, stride),
            score = gbose__clip(gbose__dot(played, mu, stride), GBOSE__CLIP_RESIDUAL);
 
-    for (size_t i = 0; i < g->dim; i++)
+    for (size_t i = 0; i < stride; i++)
         x[i] = played[i] - bhat[i] + reaction * (x[i] - bhat[i]);
     return (struct gbose__auto_term){
         reward - gbose__clip(now.reward - reaction * (best - now.effect), GBOSE_MAX_INPUT),

@@ -10,11 +10,14 @@ void gbose__auto_origin_find(const gbose *g, const struct gbose__input *in, size
                              struct gbose__ticket *to)
 {
     const struct gbose__auto *own = g->own;
+    int all = gbose__auto_needs_common(g), few = own->mean_common && own->baseline.offer.state->relative > 0;
 
-    if (gbose__auto_needs_common(g)) {
+    if ((all || few) && !to->has_columns)
+        gbose__kernels->columns(in->least, in->most, in->mean, in->context, in->n, in->stride);
+    if (all) {
         gbose__origin_say(to->words, in, arm, g->dim);
         gbose__origin_find(to->x, to->words, gbose__context(in, arm), in->mean, (double)in->n, g->dim);
-    } else if (own->mean_common && own->baseline.offer.state->relative > 0) {
+    } else if (few) {
         gbose__origin_say_few(to->words, in, arm, g->dim, own->baseline.offer.state->coordinate,
                               (size_t)own->baseline.offer.state->count);
         gbose__origin_find(to->x, to->words, gbose__context(in, arm), in->mean, (double)in->n, g->dim);

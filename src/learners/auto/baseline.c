@@ -311,7 +311,7 @@ static void learn_trackers(const struct gbose__baseline *baseline,
         *tracker->loss = memory * *tracker->loss + (1 - memory) * error * error;
         gbose__tracker_learn(tracker, lesson->features, lesson->reward, lesson->played, effort == LEARNS,
                              scratch);
-        if (lesson->rounds >= rounds_to_settle(baseline, tracker) && (!best || *tracker->loss < *best->loss))
+        if ((!best || *tracker->loss < *best->loss) && lesson->rounds >= rounds_to_settle(baseline, tracker))
             best = tracker;
     }
     if (tuning->lead_factor * *best->loss < *leader->loss)
@@ -323,19 +323,20 @@ int gbose__baseline_does_without(const struct gbose__baseline *baseline, double 
     const struct gbose__trackers *trackers = &baseline->trackers;
     const struct gbose__tuning *tuning = trackers->tuning;
     const struct gbose__tracker *best = NULL;
-    double by_time = INFINITY;
 
     for (size_t k = 0; k < trackers->count; k++) {
         const struct gbose__tracker *tracker = &trackers->tracker[k];
 
-        if (gbose__tracker_is_of_time(tracker))
-            by_time = *tracker->plain < by_time ? *tracker->plain : by_time;
-        else if ((gbose__tracker_is_of_round(tracker) || gbose__tracker_is_of_user(tracker)) &&
-                 rounds >= rounds_to_settle(baseline, tracker) && (!best || *tracker->plain < *best->plain))
+        if (tuning->anew_factor * *tracker->plain < variance && (!best || *tracker->plain < *best->plain) &&
+            (gbose__tracker_is_of_round(tracker) || gbose__tracker_is_of_user(tracker)) &&
+            rounds >= rounds_to_settle(baseline, tracker))
             best = tracker;
     }
-    if (!best || !(tuning->anew_gain * *best->plain < by_time) ||
-        !(tuning->anew_factor * *best->plain < variance))
+    for (size_t k = 0; k < trackers->count && best; k++)
+        if (gbose__tracker_is_of_time(&trackers->tracker[k]) &&
+            !(tuning->anew_gain * *best->plain < *trackers->tracker[k].plain))
+            best = NULL;
+    if (!best)
         return 0;
     baseline->state->leader = (double)(best - trackers->tracker);
     for (size_t k = 0; k < trackers->count; k++)

@@ -47,7 +47,7 @@ void gbose__hindsight_grow(const struct gbose__hindsight *to, const struct gbose
 
 void gbose__hindsight_rescale(const struct gbose__hindsight *hindsight, size_t j, double factor)
 {
-    for (size_t i = 0; i < ROUNDS; i++)
+    for (size_t i = 0; i < gbose__hindsight_count(hindsight); i++)
         hindsight->played[i * hindsight->stride + j] *= factor;
 }
 

@@ -40,17 +40,25 @@ static void centred(double *x, const struct gbose__tracker *tracker, const doubl
     }
 }
 
-double gbose__tracker_predict(const struct gbose__tracker *tracker, const double *features, double *bhat)
+/* gbose__tracker_predict() for features that are centred. */
+static double predict(const struct gbose__tracker *tracker, const double *x, double *bhat)
 {
-    double x[GBOSE__MAX_FEATURES], rhat = *tracker->rbar;
+    double rhat = *tracker->rbar;
 
-    centred(x, tracker, features);
     memcpy(bhat, tracker->bbar, tracker->stride * sizeof *bhat);
     for (size_t i = 0; i < tracker->q; i++) {
         rhat += x[i] * tracker->slope_r[i];
         gbose__kernels->axpy(bhat, x[i], tracker->slope_b + i * tracker->stride, tracker->stride);
     }
     return rhat;
+}
+
+double gbose__tracker_predict(const struct gbose__tracker *tracker, const double *features, double *bhat)
+{
+    double x[GBOSE__MAX_FEATURES];
+
+    centred(x, tracker, features);
+    return predict(tracker, x, bhat);
 }
 
 void gbose__trackers_along(const struct gbose__trackers *trackers, int users, double *along, const double *mu)
@@ -170,6 +178,12 @@ static void add(const struct gbose__tracker *tracker, double *gain, double *x, d
         gain[i] /= alpha;
 }
 
+static void multiply(double *x, double factor, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] *= factor;
+}
+
 /* Put entry i of P back to the prior: evidence for a slope of zero, which pulls that slope and
  * those that are correlated with it, or lets go of them. `gain` is scratch, two padded vectors. */
 static void put_back(const struct gbose__tracker *tracker, size_t i, double *gain)
@@ -184,8 +198,8 @@ static void put_back(const struct gbose__tracker *tracker, size_t i, double *gai
         if (k != i)
             gbose__kernels->axpy(tracker->slope_b + k * tracker->stride, -w * gain[k],
                                  tracker->slope_b + i * tracker->stride, tracker->stride);
-    for (size_t j = 0; j < tracker->stride; j++) /* row i last: the others are moved by what it was */
-        tracker->slope_b[i * tracker->stride + j] *= 1 - w * gain[i];
+    multiply(tracker->slope_b + i * tracker->stride, 1 - w * gain[i],
+             tracker->stride); /* last: the others are moved by what it was */
     for (size_t k = 0; k < tracker->q; k++)
         tracker->slope_r[k] -= w * gain[k] * r;
     tracker->prior[i] = tracker->tuning->slope_prior;
@@ -194,24 +208,19 @@ static void put_back(const struct gbose__tracker *tracker, size_t i, double *gai
 /* Room for a vector of features, padded. */
 enum { PADDED = GBOSE__MAX_FEATURES + 8 };
 
-/* The slopes move by the errors of the predictions. `error` is scratch, a row. */
-static void learn_slopes(const struct gbose__tracker *tracker, const double *features, double reward,
-                         const double *b, double n, double *error)
+/* The slopes move by the errors of the predictions. x is centred, with room to be padded; `error` is scratch, a row. */
+static void learn_slopes(const struct gbose__tracker *tracker, double *x, double reward,
+                         const double *restrict b, double n, double *restrict error)
 {
-    double x[PADDED], gain[2 * PADDED], off = reward - gbose__tracker_predict(tracker, features, error);
+    double gain[2 * PADDED], off = reward - predict(tracker, x, error);
     double share = 1 / (n + 1), weight = n * share;
     double worn = tracker->tuning->prior_worn * tracker->tuning->slope_prior;
 
-    centred(x, tracker, features);
-    for (size_t j = 0; j < tracker->stride; j++)
+    for (size_t j = 0, stride = tracker->stride; j < stride; j++)
         error[j] = b[j] - error[j];
     if (tracker->forget < 1) {
-        double grow = 1 / sqrt(tracker->forget);
-
-        for (size_t i = 0; i < gbose__triangle(tracker->q); i++)
-            tracker->root[i] *= grow;
-        for (size_t i = 0; i < tracker->q; i++)
-            tracker->prior[i] *= tracker->forget;
+        multiply(tracker->root, 1 / sqrt(tracker->forget), gbose__triangle(tracker->q));
+        multiply(tracker->prior, tracker->forget, tracker->q);
     }
     add(tracker, gain, x, weight);
     for (size_t i = 0; i < tracker->q; i++) {
@@ -291,11 +300,11 @@ void gbose__tracker_begin(const struct gbose__tracker *tracker)
 void gbose__tracker_learn(const struct gbose__tracker *tracker, const double *features, double reward,
                           const double *b, int slopes, double *scratch)
 {
-    double n = tracker->level * *tracker->n, share = 1 / (n + 1), x[GBOSE__MAX_FEATURES];
+    double n = tracker->level * *tracker->n, share = 1 / (n + 1), x[PADDED];
 
-    if (tracker->q && slopes)
-        learn_slopes(tracker, features, reward, b, n, scratch);
     centred(x, tracker, features);
+    if (tracker->q && slopes)
+        learn_slopes(tracker, x, reward, b, n, scratch);
     for (size_t i = 0; i < tracker->q; i++)
         tracker->xbar[i] += share * x[i];
     *tracker->rbar += share * (reward - *tracker->rbar);

@@ -46,6 +46,18 @@ double gbose__width_at(const struct gbose__width *width, double h)
     return widening(width, h) * width->slope * h;
 }
 
+/* At least that, without a logarithm: log t <= (t - 1) / sqrt t. */
+static double widening_at_most(const struct gbose__width *width, double h)
+{
+    const struct gbose__tuning *tuning = width->tuning;
+    double u = h * h * width->weight / width->dim, t = u / tuning->expected_u;
+
+    if (width->wary || !(t > 1))
+        return gbose__clip_below(t, 1);
+    return (1 + ROUNDING) * gbose__clip_below(u / tuning->strange_u, 1) *
+           sqrt(1 + tuning->widening_log * (t - 1) / sqrt(t));
+}
+
 /* Keep those of the `count` arms in round->live that are at most f behind the best one, and return how many.
  * round->arms.square holds their squared distances from it, and h is at most reach (distance + error). The
  * least slope of f decides for most of them. */
@@ -61,7 +73,8 @@ static size_t keep_near(const struct gbose__width *width, const double *score, s
         double lead = score[best] - score[i], h = reach * (sqrt(square[a]) + error);
 
         round->live[kept] = i;
-        kept += i == best || lead <= slope * h || lead <= widening(width, h) * slope * h;
+        kept += i == best || lead <= slope * h ||
+                (lead <= widening_at_most(width, h) * slope * h && lead <= widening(width, h) * slope * h);
     }
     return kept;
 }
