@@ -50,19 +50,17 @@ int gbose__model_decide(const struct gbose__model *model, struct gbose__desk *de
                         double *pmf, size_t *arm)
 {
     size_t dim = model->encoder->dim, left = 0, at = 0;
-    gbose_input in = {.contexts = ask->rows, .n_arms = ask->n_left, .round = ask->round};
-    gbose_decision d;
+    gbose_choices out = {.arm = arm, .pmf = pmf}; /* no ticket: one is written when the outcome is learned */
     int rc;
 
     if (ask->excluded) /* close the ranks, in place: what was asked is read again from the request when it is needed */
         for (size_t i = 0; i < ask->n_arms; i++)
             if (!ask->excluded[i])
                 memmove(ask->rows + dim * left++, ask->rows + dim * i, dim * sizeof *ask->rows);
-    rc = gbose_decide_at(model->g, desk->scratch, &d, &in, stream, number);
+    rc = gbose_decide_many(model->g, desk->scratch, &out, stream, number, ask->rows, ask->round, 1,
+                           ask->n_left);
     if (rc)
         return rc;
-    memcpy(pmf, d.pmf, ask->n_left * sizeof *pmf);
-    *arm = d.arm;
     if (apply_cap(pmf, ask->n_left, cap))
         *arm = draw(pmf, ask->n_left, stream, number);
     if (!ask->excluded)
