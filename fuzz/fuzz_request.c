@@ -4,12 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "serve/numbers.h"
 #include "serve/service.h"
 
 static const char schema[] =
     "action.topic category a, b\naction.price number\naction.tags set hash=4\naction.v vector 3\n"
     "user.device category x, y\ntime.hour cycle 24\n"
     "arm = 1*topic price tags v topic*device\nround = hour device\n";
+
+/* A list of which the reader says that it has nothing but numbers that it knows. */
+static void check_plain(const struct gbose__document *d, uint32_t list)
+{
+    const char *at = d->text + d->value[list].begin + 1;
+
+    for (uint32_t i = list + 1; i < d->value[list].next; i++) {
+        char text[64] = "", *end;
+        size_t n = 0;
+
+        while (*at == ' ')
+            at++;
+        while (n < sizeof text - 1 && at[n] != ',' && at[n] != ']')
+            n++;
+        memcpy(text, at, n);
+        if (d->value[i].kind != GBOSE__NUMBER || d->number[i] != strtod(text, &end) || *end ||
+            !(fabs(d->number[i]) <= GBOSE__MAX_PLAIN))
+            abort();
+        at += n + 1;
+    }
+    if (at != d->text + d->value[list].end)
+        abort();
+}
 
 static void check_values(const struct gbose__document *d)
 {
@@ -20,7 +44,9 @@ static void check_values(const struct gbose__document *d)
 
         if (v->begin > v->end || v->end > d->size || v->next <= i || v->next > d->n)
             abort();
-        if (v->kind != GBOSE__NUMBER && v->kind != GBOSE__TEXT)
+        if (v->kind == GBOSE__LIST && v->plain)
+            check_plain(d, i);
+        if ((v->kind != GBOSE__NUMBER && v->kind != GBOSE__TEXT) || !v->end)
             continue;
         text = malloc(v->end - v->begin + 1);
         if (v->kind == GBOSE__TEXT) {

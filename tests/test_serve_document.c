@@ -148,6 +148,88 @@ static void numbers_are_those_of_strtod(void **state)
     gbose__document_clear(&d);
 }
 
+/* Rows of numbers of all kinds, in memory that ends where the text ends: what is read together must be what is read one by
+ * one, wherever a row begins and whatever is in it. */
+static void lists_are_those_of_strtod(void **state)
+{
+    static const char *const formats[] = {"%.6f", "%.0f", "%.3f", "%.7f", "%.9g", "%.17g", "%.1f"};
+    struct gbose__document d = {0};
+    struct random rng = {29};
+    int plain = 0, other = 0;
+
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        size_t n = 1 + (size_t)(40 * random_uniform(&rng)), used = 0, first = 3;
+        int mixed = i % 4 == 3, kind = i % 7;
+        char text[2048], *exact;
+        const char *message;
+        double x[64];
+        size_t at;
+
+        used += (size_t)snprintf(text, sizeof text, "[\"%.*s\",[", i % 64,
+                                 "................................................................");
+        for (size_t k = 0; k < n; k++) {
+            char number[64];
+
+            if (mixed)
+                kind = (int)(7 * random_uniform(&rng));
+            snprintf(number, sizeof number, formats[kind],
+                     (random_uniform(&rng) - 0.5) * pow(10, floor((mixed ? 9 : 2) * random_uniform(&rng))));
+            x[k] = strtod(number, NULL);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", k ? (i % 5 ? "," : ", ") : "",
+                                     number);
+        }
+        used += (size_t)snprintf(text + used, sizeof text - used, i % 3 ? "]]" : "],[1,\"1\"]]");
+        exact = malloc(used);
+        assert_non_null(exact);
+        memcpy(exact, text, used);
+        if (gbose__document_read(&d, exact, used, &message, &at))
+            fail_msg("%s: %s", text, message);
+        assert_int_equal(d.value[2].count, n);
+        assert_int_equal(d.value[2].next, first + n);
+        plain += d.value[2].plain;
+        other += !d.value[2].plain;
+        for (size_t k = 0; k < n; k++) {
+            double y = NAN;
+
+            assert_int_equal(gbose__document_number(&d, (uint32_t)(first + k), &y), 0);
+            if (memcmp(&x[k], &y, sizeof y))
+                fail_msg("%s: %.17g is read as %.17g", text, x[k], y);
+            if (d.value[2].plain)
+                assert_memory_equal(&x[k], &d.number[first + k], sizeof y);
+        }
+        if (i % 3 == 0) {
+            assert_int_equal(d.value[first + n].count, 2);
+            assert_false(d.value[first + n].plain);
+        }
+        free(exact);
+    }
+    assert_true(plain > 5000 && other > 2000);
+    gbose__document_clear(&d);
+}
+
+static void what_is_no_number_in_a_list_is_refused(void **state)
+{
+    static const char *const wrong[] = {"01",     "-",  ".5",  "5.", "-.5", "0.1.2", "1.2-", "1:2",
+                                        "0.12/4", "+1", "1 2", "",   "--1", "00.5",  "1e",   "1.5\xb0"};
+    struct gbose__document d = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        for (int before = 0; before < 20; before++) {
+            char text[400] = "[", *end = text + 1;
+            const char *message = NULL;
+
+            for (int k = 0; k < before; k++)
+                end += sprintf(end, "0.%d,", 100 + k);
+            sprintf(end, "%s,0.25,1.5,2.5,3.5,4.5,5.5,6.5,7.5,8.5,9.5,0.5,0.25,0.125,1,2,3,4,5,6,7]",
+                    wrong[i]);
+            if (read_document(&d, text, &message) != -1 || !message)
+                fail_msg("%s was accepted", text);
+        }
+    gbose__document_clear(&d);
+}
+
 static void numbers_are_written_as_short_as_they_can_be(void **state)
 {
     struct gbose__text t = {0};
@@ -187,6 +269,8 @@ int main(void)
         cmocka_unit_test(values_know_where_they_are),
         cmocka_unit_test(what_is_wrong_is_refused),
         cmocka_unit_test(numbers_are_those_of_strtod),
+        cmocka_unit_test(lists_are_those_of_strtod),
+        cmocka_unit_test(what_is_no_number_in_a_list_is_refused),
         cmocka_unit_test(numbers_are_written_as_short_as_they_can_be),
     };
 

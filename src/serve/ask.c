@@ -89,8 +89,12 @@ static int read_row(double *to, size_t n, int may_be_short, const struct gbose__
         while (n > d->value[list].count)
             to[--n] = 0;
     if (d->value[list].kind == GBOSE__LIST && d->value[list].count == n) {
+        if (d->value[list].plain) {
+            memcpy(to, d->number + at, n * sizeof *to);
+            return 0;
+        }
         for (; i < n; i++, at++) {
-            double x = d->value[at].number; /* NaN, if it takes longer to find out */
+            double x = d->number[at]; /* NaN, if it takes longer to find out */
 
             if (d->value[at].kind != GBOSE__NUMBER || (isnan(x) && gbose__document_number(d, at, &x)) ||
                 !(fabs(x) <= GBOSE_MAX_INPUT))

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/bytes.h"
 #include "core/decimal.h"
+#include "serve/numbers.h"
 
 struct reader {
     struct gbose__document *d;
@@ -37,20 +37,24 @@ static int64_t add(struct reader *r, enum gbose__kind kind, size_t begin, size_t
 
     if (d->n == d->capacity) {
         size_t capacity = d->capacity ? 2 * d->capacity : 256;
-        void *more;
+        void *values, *numbers;
 
         if (d->n >= GBOSE__MAX_VALUES)
             return wrong(r, "there are too many values");
-        more = realloc(d->value, capacity * sizeof *d->value);
-        if (!more) {
+        values = realloc(d->value, capacity * sizeof *d->value);
+        if (values)
+            d->value = values;
+        numbers = realloc(d->number, capacity * sizeof *d->number);
+        if (numbers)
+            d->number = numbers;
+        if (!values || !numbers) {
             r->no_memory = 1;
             return -1;
         }
-        d->value = more;
         d->capacity = capacity;
     }
-    d->value[d->n] =
-        (struct gbose__value_at){(uint8_t)kind, 0, (uint32_t)begin, (uint32_t)end, (uint32_t)d->n + 1, {0}};
+    d->value[d->n] = (struct gbose__value_at){
+        .kind = kind, .begin = (uint32_t)begin, .end = (uint32_t)end, .next = (uint32_t)d->n + 1};
     return (int64_t)d->n++;
 }
 
@@ -127,7 +131,7 @@ static int read_escape(struct reader *r)
 static int64_t read_text(struct reader *r)
 {
     size_t begin = ++r->at;
-    uint8_t escaped = 0;
+    unsigned escaped = 0;
     int64_t index;
 
     for (;;) {
@@ -156,7 +160,7 @@ static int64_t read_text(struct reader *r)
     }
     index = add(r, GBOSE__TEXT, begin, r->at++);
     if (index >= 0)
-        r->d->value[index].escaped = escaped;
+        r->d->value[index].escaped = escaped & 1;
     return index;
 }
 
@@ -217,106 +221,23 @@ static int64_t read_number(struct reader *r)
 
         if (!power && whole + decimals <= MOST_DIGITS && mantissa <= UINT64_C(1) << 53)
             x = (double)mantissa / ten[decimals];
-        r->d->value[index].number = negative ? -x : x;
+        r->d->number[index] = negative ? -x : x;
     }
     return index;
 }
 
-/* The digits at the beginning of eight bytes. Returns how many, with their value; 8: there may be more. A byte is no
- * digit if adding 0x46 or taking away 0x30 sets its highest bit; what that does to the bytes behind it does not matter.
- * Neighbours are put together three times: digits to pairs, pairs to fours, fours to eight. */
-static inline unsigned eight_digits(uint64_t word, int64_t *value)
-{
-    uint64_t other = ((word + 0x4646464646464646) | (word - 0x3030303030303030)) & 0x8080808080808080;
-    unsigned n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
-
-    word = (word - 0x3030303030303030) << (8 * (8 - n) & 63); /* zeros in front */
-    word = word * 10 + (word >> 8);
-    *value = (int64_t)(((word & 0x000000ff000000ff) * (100 + (UINT64_C(1000000) << 32)) +
-                        ((word >> 16) & 0x000000ff000000ff) * (1 + (UINT64_C(10000) << 32))) >>
-                       32);
-    return n;
-}
-
-static inline uint64_t eight_bytes(const char *at)
-{
-    uint64_t word;
-
-    memcpy(&word, at, 8);
-    return gbose__little_endian(word);
-}
-
-/* What is behind n digits. Numbers of a list are mostly of one length: a branch, unlike a sum, lets the processor begin
- * with what is there before it has counted. */
-static inline const char *behind(const char *at, unsigned n, unsigned *last)
-{
-    unsigned likely = *last;
-
-    if (n == likely) {
-        __asm__("" : "+r"(likely)); /* the compiler must not know that it is n */
-        return at + likely;
-    }
-    *last = n;
-    return at + n;
-}
-
-/* Numbers with commas between them, which is what most of a request is made of: those of few digits that stand close
- * together are read without a branch that cannot be foreseen. Returns how many; r->at is where the first other thing
- * begins: a comma, a bracket, or a number for read_number(). */
+/* Plain numbers of a list. Returns how many; r->at is where the first other thing begins. */
 static uint32_t read_numbers(struct reader *r)
 {
-    static const double power[2][8] = {{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7},
-                                       {-1e0, -1e1, -1e2, -1e3, -1e4, -1e5, -1e6, -1e7}};
-    static const int32_t whole_power[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
-    const char *text = r->text, *at = text + r->at, *end = text + r->size;
     struct gbose__document *d = r->d;
-    struct gbose__value_at *to = d->value + d->n;
-    uint32_t n = 0, room = (uint32_t)(d->capacity - d->n), first = (uint32_t)d->n + 1;
-    unsigned last = 0;
+    const char *at = r->text + r->at;
+    size_t n = gbose__numbers_read(d->number + d->n, d->capacity - d->n, &at, r->text + r->size);
 
-    while (end - at > 18 && n < room) { /* a sign, seven digits, a point, and eight bytes to look at */
-        int negative = *at == '-';
-        const char *p = at + negative;
-        unsigned n_decimals;
-        int64_t mantissa;
-
-        /* A digit and a point: the digit takes the place of the point, and all are read as one. */
-        n_decimals = eight_digits((eight_bytes(p + 1) & ~(uint64_t)0xff) | (unsigned char)*p, &mantissa) - 1;
-        if (p[1] == '.' && n_decimals - 1 < 6) {
-            p = behind(p + 2, n_decimals, &last);
-        } else {
-            unsigned n_whole = eight_digits(eight_bytes(p), &mantissa);
-            int64_t decimals;
-
-            if (!n_whole || n_whole == 8 || (n_whole > 1 && *p == '0'))
-                break;
-            p += n_whole;
-            n_decimals = 0;
-            if (*p == '.') {
-                n_decimals = eight_digits(eight_bytes(p + 1), &decimals);
-                if (!n_decimals || n_decimals == 8)
-                    break;
-                p += 1 + n_decimals;
-                mantissa = mantissa * whole_power[n_decimals] + decimals;
-            }
-        }
-        if (*p != ',' && *p != ']')
-            break;
-        to[n] = (struct gbose__value_at){
-            GBOSE__NUMBER,        0,         (uint32_t)(at - text),
-            (uint32_t)(p - text), first + n, {.number = (double)mantissa / power[negative][n_decimals]}};
-        n++;
-        at = p;
-        if (*p == ']')
-            break;
-        p += p[1] == ' ' ? 2 : 1;
-        if (*p != '-' && (unsigned char)(*p - '0') >= 10)
-            break; /* something else is behind this comma */
-        at = p;
-    }
+    for (size_t i = d->n; i < d->n + n; i++)
+        d->value[i] = (struct gbose__value_at){.kind = GBOSE__NUMBER, .next = (uint32_t)i + 1};
     d->n += n;
-    r->at = (size_t)(at - text);
-    return n;
+    r->at = (size_t)(at - r->text);
+    return (uint32_t)n;
 }
 
 static int64_t read_word(struct reader *r)
@@ -391,16 +312,18 @@ static int read_all(struct reader *r)
                 continue; /* with its first value */
             }
         } else {
-            uint32_t n = depth && d->value[open[depth - 1]].kind == GBOSE__LIST ? read_numbers(r) : 0;
+            struct gbose__value_at *in = depth ? &d->value[open[depth - 1]] : NULL;
+            uint32_t n = in && in->kind == GBOSE__LIST ? read_numbers(r) : 0;
 
-            if (!n ||
-                (r->text[r->at] != ',' && r->text[r->at] != ']')) { /* there is one for the others to read */
+            if (n && r->text[r->at] == ']') {
+                in->plain = !in->count;
+            } else if (!n || r->text[r->at] != ',') { /* there is one for the others to read */
                 if (read_simple(r) < 0)
                     return -1;
                 n++;
             }
-            if (depth)
-                d->value[open[depth - 1]].count += n;
+            if (depth) /* what is open may have moved */
+                d->value[open[depth - 1]].count += n & GBOSE__MAX_COUNT;
         }
         /* A value has ended, or an empty list or object is about to. */
         for (;;) {
@@ -452,6 +375,7 @@ int gbose__document_read(struct gbose__document *d, const char *text, size_t siz
 void gbose__document_clear(struct gbose__document *d)
 {
     free(d->value);
+    free(d->number);
     memset(d, 0, sizeof *d);
 }
 
@@ -479,7 +403,7 @@ static double slow_number(const char *at, size_t size)
 int gbose__document_number(const struct gbose__document *d, uint32_t index, double *out)
 {
     const struct gbose__value_at *v = &d->value[index];
-    double x = v->number;
+    double x = d->number[index];
 
     if (isnan(x))
         x = slow_number(d->text + v->begin, v->end - v->begin);

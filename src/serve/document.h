@@ -22,25 +22,28 @@ enum gbose__kind {
 
 /* A value. Those inside a list follow it; those inside an object follow it in pairs of a name and a value. */
 struct gbose__value_at {
-    uint8_t kind;        /* enum gbose__kind */
-    uint8_t escaped;     /* of a text: it holds a backslash */
-    uint32_t begin, end; /* its bytes in the text; of a text without the quotes */
-    uint32_t next;       /* the index after it and all that is inside */
-    union {
-        uint32_t count; /* of a list: its entries; of an object: its members */
-        double number;  /* of a number; NaN: gbose__document_number() has more work to do */
-    };
+    unsigned kind : 4;    /* enum gbose__kind */
+    unsigned escaped : 1; /* of a text: it holds a backslash */
+    unsigned plain : 1;  /* of a list: nothing but numbers, which are known, one behind the other, and at most
+                             GBOSE__MAX_PLAIN in magnitude */
+    unsigned count : 26; /* of a list: its entries; of an object: its members */
+    uint32_t begin,
+        end; /* its bytes in the text; of a text without the quotes; not set for numbers of a list that are
+                             known */
+    uint32_t next; /* the index after it and all that is inside */
 };
 
 struct gbose__document {
     const char *text;
     size_t size;
     struct gbose__value_at *value; /* [0] is the whole */
+    double *number; /* of each value that is a number; NaN: gbose__document_number() has more work to do */
     size_t n, capacity;
 };
 
 #define GBOSE__MAX_DEPTH 12
 #define GBOSE__MAX_VALUES 1000000
+#define GBOSE__MAX_COUNT ((1u << 26) - 1)
 
 /* The number of bytes of the UTF-8 character that begins here, 0 if none does. */
 size_t gbose__document_utf8(const char *text, size_t left);
