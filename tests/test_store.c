@@ -274,6 +274,7 @@ static void events_of_an_older_store_are_read(void **state)
     store_close(p);
     snprintf(sql, sizeof sql,
              "UPDATE event SET body = CAST('%s' AS BLOB), sum = %lld; ALTER TABLE pending DROP COLUMN more; "
+             "DELETE FROM meta WHERE name = 'journal'; "
              "PRAGMA user_version = 1",
              change.of.event.body, (long long)gbose__sum_event(&change.of.event));
     run_sql(p, sql);

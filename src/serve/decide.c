@@ -278,6 +278,7 @@ int gbose__decide(struct gbose__exchange *x, struct gbose__bandit *bandit,
     all->job.bandit = bandit;
     all->job.context = all;
     all->job.hook = done;
+    all->job.brief = !named && d.service->store->packs && all->n <= GBOSE__MOST_BRIEF;
     *out = all;
     if (d.settings.relaxed && !named && atomic_load(&d.service->writer.queued) < GBOSE__MOST_BEHIND) {
         all->job.kept = *now = 1;

@@ -242,7 +242,38 @@ static void answer_wrong_method(struct gbose__exchange *x)
                         x->method);
 }
 
-static void dispatch(struct gbose__exchange *x)
+static void dispatch(struct gbose__exchange *x, int caught_up);
+
+static void go_on(struct gbose__exchange *x)
+{
+    const struct gbose__job *job = x->work;
+
+    x->work = NULL;
+    if (job->rc)
+        gbose__answer_failed(x, job);
+    else
+        dispatch(x, 1);
+}
+
+/* Decisions that were answered may still be in the journal alone: who reads the store waits until it has them. Returns 1 if there is
+ * something to wait for; the exchange is then dispatched again. */
+static int catch_up(struct gbose__exchange *x)
+{
+    struct gbose__service *service = x->service;
+    struct gbose__job *job;
+
+    if (!atomic_load(&service->writer.noted) || !(job = gbose__arena_take(&x->arena, sizeof *job)))
+        return 0;
+    *job =
+        (struct gbose__job){.exchange = x}; /* it changes nothing, and is done when all in front of it is */
+    x->work = job;
+    x->finish = go_on;
+    gbose__http_park(x);
+    gbose__writer_submit(service, job);
+    return 1;
+}
+
+static void dispatch(struct gbose__exchange *x, int caught_up)
 {
     struct gbose__service *service = x->service;
     const struct route *route = NULL;
@@ -284,7 +315,8 @@ static void dispatch(struct gbose__exchange *x)
         if (!args.bandit)
             snprintf(found.rest, sizeof found.rest, "%s", found.bandit); /* the name of one to be made */
     }
-    route->handler(x, &args);
+    if (caught_up || route->role != GBOSE__MAY_READ || strncmp(x->path, "/v1/bandits", 11) || !catch_up(x))
+        route->handler(x, &args);
     gbose__bandit_release(args.bandit);
 }
 
@@ -292,7 +324,7 @@ void gbose__route(struct gbose__exchange *x)
 {
     struct gbose__service *service = x->service;
 
-    dispatch(x);
+    dispatch(x, 0);
     if (x->status >= 100 && x->status < 600)
         atomic_fetch_add(&service->metrics.status[x->status / 100], 1);
 }

@@ -2,6 +2,8 @@
  *
  *     loops (http.c)  --  routes  --  decide from a model, which is never changed once it is published
  *         |                  |
+ *         |               noter   --  keeps decisions in the store's journal, and leaves them to the writer
+ *         |                  |
  *         |               writer  --  the only one that changes the store; groups everything that is queued
  *         |                  |
  *         answers         trainer --  learns closed events in their order, and publishes new models
@@ -34,6 +36,9 @@
 #define GBOSE__CHECKPOINT 1024 /* outcomes between two stored snapshots */
 /* Changes that the disk may be behind: after that, relaxed answers wait for it too. */
 #define GBOSE__MOST_BEHIND 8192
+
+#define GBOSE__MOST_BRIEF                                                                                    \
+    32 /* events of a job for the journal: more are as well off in a transaction of their own */
 
 struct gbose__service;
 struct gbose__monitor;
@@ -145,7 +150,10 @@ struct gbose__job {
      * NULL. */
     void (*hook)(struct gbose__service *service, struct gbose__job *job);
     void *context;
-    int kept; /* it was answered before it is stored: it waits for a store that fails, and is not dropped */
+    int kept;  /* it was answered before it is stored: it waits for a store that fails, and is not dropped */
+    int brief; /* a few events without names: they can be noted in the store's journal (noter.c) */
+    uint64_t
+        place; /* of its last event in the journal; 0: it was not tried. Such jobs are written in their order */
     int tries;
     int rc;
     gbose_error err;
@@ -168,6 +176,7 @@ struct gbose__writer_thread {
     int64_t return_time;       /* microseconds, smoothed: until as many have come as were answered */
     int64_t commit_time;       /* microseconds, smoothed: of a group */
     atomic_int failing;        /* the last group could not be written */
+    atomic_size_t noted;       /* jobs that are in the journal, and not yet in the store */
     struct gbose__arena spare; /* memory of jobs that are done, for the loops */
     /* The writer's own: */
     struct gbose__arena finished; /* the same, while the loops still have some */
@@ -177,6 +186,20 @@ struct gbose__writer_thread {
     int told;                     /* that it fails, and not yet that it works again */
     size_t alone;    /* so many jobs are written one by one: one of them was refused with others */
     int64_t stop_by; /* milliseconds of the monotonic clock; 0: not stopping */
+};
+
+/* ---- the noter (noter.c) ---- */
+
+struct gbose__noter {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct gbose__job *first, **last;
+    int stopping, started;
+    size_t queued;             /* jobs */
+    size_t enough;             /* it is woken when so many are queued */
+    struct gbose__note *spare; /* memory of those that the writer has done with */
+    size_t n_spare;
 };
 
 /* ---- the whole ---- */
@@ -241,6 +264,7 @@ struct gbose__service {
     struct gbose__http *http;
     struct gbose__registry registry;
     struct gbose__writer_thread writer;
+    struct gbose__noter noter;
     struct gbose__trainer trainer;
     struct gbose__fleet_state fleet;
     struct gbose__metrics metrics;

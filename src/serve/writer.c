@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/error.h"
+
 #define MOST_CLOSED 1000   /* of one bandit, in one transaction */
 #define TICK 50            /* milliseconds at the most between two looks at deadlines */
 #define MOST_DROPPED 1000  /* of one bandit, in one transaction */
@@ -144,12 +146,13 @@ static struct gbose__exchange *finish(struct gbose__service *service, struct gbo
     struct gbose__writer_thread *w = &service->writer;
     struct gbose__exchange *x = job->exchange;
     struct gbose__bandit *bandit = job->bandit;
+    struct gbose__arena arena = job->arena; /* the job may lie in it */
 
+    if (job->place && job->kept)
+        atomic_fetch_sub(&w->noted, 1);
     if (job->hook)
-        job->hook(service, job);
+        job->hook(service, job); /* perhaps the end of the job's memory */
     if (!x) {
-        struct gbose__arena arena = job->arena; /* the job may lie in it */
-
         if (w->n_finished++ < MOST_SPARE)
             gbose__arena_give(&w->finished, &arena);
         gbose__arena_clear(&arena);
@@ -260,7 +263,7 @@ static int tell(struct gbose__service *service, const struct group *g, struct gb
         if (job->rc && job->kept && job->rc != GBOSE__EABSENT) {
             if (job->rc == GBOSE__EDOUBT)
                 gbose__jobs_append(&doubtful, job);
-            else if (job->rc == GBOSE__EAWAY || ++job->tries < MOST_TRIES)
+            else if (job->place || job->rc == GBOSE__EAWAY || ++job->tries < MOST_TRIES)
                 gbose__jobs_append(&again, job);
             else
                 lose(service, job, err->text);
@@ -296,6 +299,7 @@ static size_t write_group(struct gbose__service *service, struct group *g, struc
     size_t n_bandits = 0, own, answered = 0;
     int64_t began = gbose__monotonic();
     gbose_error err = {0};
+    struct gbose__change pass = {.kind = GBOSE__PASS};
     int rc = settle(service, &err), learn = 0, follows = 0;
 
     g->n = 0;
@@ -303,7 +307,13 @@ static size_t write_group(struct gbose__service *service, struct group *g, struc
         job->rc = job->bandit && atomic_load(&job->bandit->gone) ? GBOSE__EABSENT : GBOSE_OK;
         if (!job->rc && add(g, job->change, job->n))
             job->rc = GBOSE_ENOMEM;
+        if (job->rc == GBOSE_ENOMEM && job->place && !rc)
+            rc = gbose__no_memory(&err); /* nothing is written that comes behind it in the journal */
+        if (job->place)
+            pass.of.pass = job->place;
     }
+    if (pass.of.pass && !rc && add(g, &pass, 1))
+        rc = gbose__no_memory(&err);
     own = g->n;
     for (size_t i = 0; i < own && service->store->fleet; i++)
         follows |= is_followed(&g->change[i]);
@@ -342,7 +352,7 @@ static void give_up(struct gbose__service *service)
         struct gbose__job *job = w->first;
 
         w->first = job->next;
-        if (job->kept)
+        if (job->kept && !job->place) /* else it is in the journal */
             lose(service, job, "the store cannot be written");
         else {
             job->rc = GBOSE__EAWAY;
@@ -352,10 +362,9 @@ static void give_up(struct gbose__service *service)
     w->last = &w->first;
 }
 
-/* Ask the scheduler for short turns. All wait for the writer, and it mostly waits for the disk: a thread with shorter turns
- * than others takes a core from them as soon as it can go on, and does not wait for the end of their turn, which is
- * milliseconds. Linux from 6.12 on does so; others take no notice, and a refusal does no harm. */
-static void ask_for_short_turns(void)
+/* A thread with shorter turns than others takes a core from them as soon as it can go on, and does not wait for the end of their
+ * turn, which is milliseconds. Linux from 6.12 on does so; others take no notice, and a refusal does no harm. */
+void gbose__short_turns(void)
 {
 #ifdef SYS_sched_setattr
     struct { /* struct sched_attr, which C libraries began to have in 2025 */
@@ -382,7 +391,7 @@ static void *run(void *context)
     int64_t looked = 0;
 
     prctl(PR_SET_NAME, "gbose-writer"); /* for top -H */
-    ask_for_short_turns();
+    gbose__short_turns();
     for (;;) {
         struct gbose__job *jobs;
         size_t answered = 0;
@@ -422,7 +431,7 @@ int gbose__writer_start(struct gbose__service *service)
     if (pthread_create(&w->thread, NULL, run, service))
         return -1;
     w->started = 1;
-    return 0;
+    return service->store->note ? gbose__noter_start(service) : 0;
 }
 
 void gbose__writer_stop(struct gbose__service *service)
@@ -431,12 +440,14 @@ void gbose__writer_stop(struct gbose__service *service)
 
     if (!w->started)
         return;
+    gbose__noter_stop(service);
     pthread_mutex_lock(&w->lock);
     w->stopping = 1;
     w->stop_by = gbose__monotonic() / 1000 + LAST_TRIES;
     pthread_mutex_unlock(&w->lock);
     pthread_cond_signal(&w->wake);
     pthread_join(w->thread, NULL);
+    gbose__noter_clear(service);
     gbose__arena_clear(&w->spare);
     w->started = 0;
 }

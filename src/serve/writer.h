@@ -16,6 +16,18 @@ static inline void gbose__jobs_append(struct gbose__jobs *list, struct gbose__jo
     list->last = &job->next;
 }
 
+/* Put it into the writer's queue. */
+void gbose__writer_queue(struct gbose__writer_thread *w, struct gbose__job *job);
+
+/* Ask the scheduler for short turns, for a thread that all wait for, and that mostly waits for the disk. */
+void gbose__short_turns(void);
+
+/* The noter's thread, where the store has a journal. */
+int gbose__noter_start(struct gbose__service *service);
+void gbose__noter_stop(struct gbose__service *service);  /* what it has goes to the writer */
+void gbose__noter_clear(struct gbose__service *service); /* free its memory, when the writer has ended */
+void gbose__noter_submit(struct gbose__service *service, struct gbose__job *job);
+
 /* The jobs of the next group, when it is time to begin with it. NULL: there are none, after so long. */
 struct gbose__job *gbose__writer_take(struct gbose__writer_thread *w, int64_t microseconds, int *stopping);
 /* Jobs that were not written come before those that wait. */

@@ -15,11 +15,21 @@ static void smooth(int64_t *mean, int64_t x)
 void gbose__writer_submit(struct gbose__service *service, struct gbose__job *job)
 {
     struct gbose__writer_thread *w = &service->writer;
+
+    if (job->bandit)
+        atomic_fetch_add(&job->bandit->references, 1);
+    if (job->brief && job->exchange && service->noter.started && !atomic_load(&w->failing) &&
+        atomic_load(&w->queued) < GBOSE__MOST_BEHIND)
+        gbose__noter_submit(service, job);
+    else
+        gbose__writer_queue(w, job);
+}
+
+void gbose__writer_queue(struct gbose__writer_thread *w, struct gbose__job *job)
+{
     int wake;
 
     job->next = NULL;
-    if (job->bandit)
-        atomic_fetch_add(&job->bandit->references, 1);
     pthread_mutex_lock(&w->lock);
     wake = !w->first;
     *w->last = job;
@@ -124,17 +134,18 @@ static void gather(struct gbose__writer_thread *w)
 }
 
 /* Take jobs of about MOST_CHANGES changes off the queue; or one alone, if it may be the one that is refused. Where the
- * store fails, those who wait for an answer do not wait behind those that are kept. */
+ * store fails, those who wait for an answer do not wait behind those that are kept; but if some of these are in the journal, which
+ * must be written first, all are taken. */
 static struct gbose__job *take(struct gbose__writer_thread *w)
 {
     struct gbose__jobs taken = {NULL, &taken.first};
     struct gbose__job **at = &w->first;
-    int failing = atomic_load(&w->failing);
+    int failing = atomic_load(&w->failing), all = failing && atomic_load(&w->noted);
     size_t n = 0;
 
     while (*at) {
         struct gbose__job *job = *at;
-        int fits = !n || (!w->alone && n + job->n <= MOST_CHANGES);
+        int fits = all || !n || (!w->alone && n + job->n <= MOST_CHANGES);
 
         if (!fits && !(failing && job->exchange)) {
             if (!failing)

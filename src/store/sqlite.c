@@ -1,7 +1,8 @@
 /* The store in one SQLite file: opening, the schema, transactions, backup.
  *
  * Write-ahead log, synchronous=FULL: when apply() returns the changes have reached the disk. A process
- * that writes holds a lock on DIR/lock, so that two servers never work on one store. */
+ * that writes holds a lock on DIR/lock, so that two servers never work on one store. It may keep events in a journal, which
+ * whoever opens the store next brings into it. */
 #include "store/sqlite_inner.h"
 
 #include <errno.h>
@@ -12,13 +13,19 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/error.h"
+#include "store/notes.h"
 
 #define FILE_NAME "gbose.sqlite3"
+#define JOURNAL_NAME "gbose.journal"
 #define APPLICATION_ID 0x67626f73 /* "gbos" */
 #define SECRET_SIZE 32
+#define PATIENCE 10000 /* milliseconds to wait for a server that has events in its journal; and a lock */
+#define BRIEFLY 2000   /* the same for a process that only brings a journal into the store */
+#define PAUSE 2        /* milliseconds between two looks */
 #define SMALL_FILE (64 << 20) /* bytes; a file up to this size is checked as a whole when it is opened */
 
 /* Migration i turns version i into version i + 1. Never changed once released; new ones are added at the
@@ -60,14 +67,17 @@ static const char *const migrations[] = {
     /* Texts of events may be packed from here on (pack.h), and several pending events share a row; what is there stays as it
      * is. */
     "ALTER TABLE pending ADD COLUMN more BLOB;",
+    /* Events may be in a journal (notes.h): its id, and the place up to which they are here. */
+    "INSERT INTO meta VALUES ('journal', zeroblob(16));",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 
 struct sqlite_store {
     struct gbose__store base;
     struct gbose__sqlite c;
-    char *path;
-    int lock; /* file descriptor, -1: none */
+    char *path, *journal_path;
+    struct gbose__notes *journal; /* NULL: opened beside whoever has it */
+    int lock;                     /* file descriptor, -1: none */
     unsigned char secret[SECRET_SIZE];
 };
 
@@ -291,10 +301,21 @@ static int sqlite_apply(struct gbose__store *base, struct gbose__change *changes
     if (rc && !sqlite3_get_autocommit(c->db))
         sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
     for (size_t i = 0; i < n && !rc; i++)
+        if (changes[i].kind == GBOSE__PASS && store->journal)
+            gbose__notes_passed(store->journal, changes[i].of.pass);
+    for (size_t i = 0; i < n && !rc; i++)
         if (changes[i].kind ==
-            GBOSE__ERASE_UNIT) /* what was erased must not stay in the write-ahead log either */
+            GBOSE__ERASE_UNIT) { /* what was erased must not stay in the write-ahead log or the journal either */
             sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+            if (store->journal)
+                gbose__notes_wipe(store->journal);
+        }
     return rc;
+}
+
+static int sqlite_note(struct gbose__store *base, struct gbose__batch *batch, gbose_error *err)
+{
+    return gbose__notes_write(((struct sqlite_store *)base)->journal, batch, err);
 }
 
 static int sqlite_view(struct gbose__store *base, struct gbose__view **out, gbose_error *err)
@@ -333,25 +354,84 @@ static void sqlite_close(struct gbose__store *base)
     struct sqlite_store *store = (struct sqlite_store *)base;
 
     gbose__sqlite_disconnect(&store->c);
+    gbose__notes_free(store->journal);
     if (store->lock >= 0)
         close(store->lock);
     memset(store->secret, 0, sizeof store->secret);
     free(store->path);
+    free(store->journal_path);
     free(store);
 }
 
-static int take_lock(struct sqlite_store *store, const char *dir, gbose_error *err)
+static void pause_briefly(void)
+{
+    const struct timespec time = {0, PAUSE * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+/* Only one process may write. Another one may have the lock for a moment, to bring a journal into the store: so long it waits. */
+static int take_lock(struct sqlite_store *store, const char *dir, int patience, gbose_error *err)
 {
     char path[4096];
+    int busy;
 
     if (snprintf(path, sizeof path, "%s/lock", dir) >= (int)sizeof path)
         return gbose__fail(err, GBOSE__ESTORE, "the name of the directory is too long");
     store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (store->lock < 0)
         return gbose__fail(err, GBOSE__ESTORE, "cannot write %s: %s", path, strerror(errno));
-    if (flock(store->lock, LOCK_EX | LOCK_NB))
-        return gbose__fail(err, GBOSE__EBUSY, "another gbose works on %s", dir);
-    return GBOSE_OK;
+    while ((busy = flock(store->lock, LOCK_EX | LOCK_NB)) && patience > 0) {
+        pause_briefly();
+        patience -= PAUSE;
+    }
+    return busy ? gbose__fail(err, GBOSE__EBUSY, "another gbose works on %s", dir) : GBOSE_OK;
+}
+
+/* Whoever has the store for itself begins a new journal, when all of the old one is in the store. */
+static int begin_journal(struct sqlite_store *store, gbose_error *err)
+{
+    uint64_t id;
+    int rc = gbose__sqlite_replay(&store->c, store->journal_path, err);
+
+    if (!rc && getrandom(&id, sizeof id, 0) != sizeof id)
+        rc = gbose__fail(err, GBOSE__ESTORE, "cannot get random bytes from the system");
+    if (!rc)
+        rc = gbose__sqlite_journal_write_state(&store->c, id, 0, err);
+    if (rc)
+        return rc;
+    store->c.journal = id;
+    store->journal = gbose__notes_new(store->journal_path, id);
+    return store->journal ? GBOSE_OK : gbose__no_memory(err);
+}
+
+/* Beside a server: wait until it has brought into the store what its journal has now. If there is no server, do it in its place. */
+static int catch_up(struct sqlite_store *store, const char *dir, gbose_error *err)
+{
+    uint64_t last = 0, place = 0, id = 0, now = 0;
+    int rc = gbose__sqlite_is_behind(&store->c, store->journal_path, &last, err), alone;
+
+    if (rc <= 0)
+        return rc;
+    rc = gbose__sqlite_journal_state(&store->c, &id, &place, err);
+    now = id;
+    for (int waited = 0; !rc && now == id && place < last; waited += PAUSE) {
+        alone = !take_lock(store, dir, 0, err);
+        if (alone)
+            rc = gbose__sqlite_replay(&store->c, store->journal_path, err);
+        if (store->lock >= 0)
+            close(store->lock);
+        store->lock = -1;
+        if (alone)
+            return rc;
+        if (waited > PATIENCE)
+            return gbose__fail(
+                err, GBOSE__EBUSY,
+                "the gbose that works on %s has decisions that it cannot write: is the disk full?", dir);
+        pause_briefly();
+        rc = gbose__sqlite_journal_state(&store->c, &now, &place, err);
+    }
+    return rc;
 }
 
 static int prepare(struct sqlite_store *store, const char *dir, int create, int beside, gbose_error *err)
@@ -364,7 +444,7 @@ static int prepare(struct sqlite_store *store, const char *dir, int create, int 
     if (!create && access(store->path, F_OK))
         return gbose__fail(err, GBOSE__EABSENT, "there is no store in %s: %s: %s", dir, FILE_NAME,
                            strerror(errno));
-    rc = beside ? GBOSE_OK : take_lock(store, dir, err);
+    rc = beside ? GBOSE_OK : take_lock(store, dir, BRIEFLY, err);
     /* Reading a write-ahead log that nobody has open needs to write its index: read-only is a promise, not
      * a flag. */
     if (!rc)
@@ -385,24 +465,30 @@ static int prepare(struct sqlite_store *store, const char *dir, int create, int 
         rc = gbose__sqlite_fail(&store->c, "open the store", err);
     if (!rc)
         rc = migrate(&store->c, version, err);
+    if (!rc)
+        rc = beside ? catch_up(store, dir, err) : begin_journal(store, err);
     return rc ? rc : read_secret(store, err);
 }
 
 int gbose__sqlite_open(struct gbose__store **out, const char *dir, int create, int beside, gbose_error *err)
 {
     struct sqlite_store *store = calloc(1, sizeof *store);
-    size_t size = strlen(dir) + sizeof FILE_NAME + 1;
+    size_t size = strlen(dir) + sizeof FILE_NAME + sizeof JOURNAL_NAME;
     int rc;
 
     if (!store)
         return gbose__no_memory(err);
     store->lock = -1;
     store->path = malloc(size);
-    if (!store->path) {
+    store->journal_path = malloc(size);
+    if (!store->path || !store->journal_path) {
+        free(store->path);
+        free(store->journal_path);
         free(store);
         return gbose__no_memory(err);
     }
     snprintf(store->path, size, "%s/%s", dir, FILE_NAME);
+    snprintf(store->journal_path, size, "%s/%s", dir, JOURNAL_NAME);
     rc = prepare(store, dir, create, beside, err);
     if (rc) {
         sqlite_close(&store->base);
@@ -410,6 +496,7 @@ int gbose__sqlite_open(struct gbose__store **out, const char *dir, int create, i
     }
     store->base.close = sqlite_close;
     store->base.apply = sqlite_apply;
+    store->base.note = beside ? NULL : sqlite_note;
     store->base.view = sqlite_view;
     store->base.backup = sqlite_backup;
     store->base.secret = store->secret;

@@ -16,7 +16,8 @@ struct gbose__sqlite {
     size_t n_tally;
     struct gbose__sqlite_pending *pending; /* of the writing connection: see sqlite_pending.c */
     size_t n_pending, pending_capacity;
-    void *packed; /* of the writing connection: the text of the event that is written */
+    uint64_t journal; /* of the writing connection: id of its journal, see sqlite_journal.c */
+    void *packed;     /* of the writing connection: the text of the event that is written */
     size_t packed_capacity;
 };
 
@@ -55,6 +56,14 @@ int gbose__sqlite_pending_due(struct gbose__sqlite *c, uint32_t bandit, int64_t 
 /* An event is not pending any more. 1: it was, 0: it was not, or an error. */
 int gbose__sqlite_pending_remove(struct gbose__sqlite *c, uint32_t bandit, int64_t deadline, int64_t key,
                                  gbose_error *err);
+
+/* What the store knows of its journal: an id, and the place up to which it has all events. */
+int gbose__sqlite_journal_state(struct gbose__sqlite *c, uint64_t *id, uint64_t *place, gbose_error *err);
+int gbose__sqlite_journal_write_state(struct gbose__sqlite *c, uint64_t id, uint64_t place, gbose_error *err);
+/* Events that are only in the journal `path` come into the store. Nobody else may write either. */
+int gbose__sqlite_replay(struct gbose__sqlite *c, const char *path, gbose_error *err);
+/* Are there any? 1 with the place of the last, 0, or an error. */
+int gbose__sqlite_is_behind(struct gbose__sqlite *c, const char *path, uint64_t *last, gbose_error *err);
 
 /* One change of a group (sqlite_write.c), and a view (sqlite_read.c). */
 int gbose__sqlite_apply_one(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err);

@@ -60,6 +60,7 @@ int gbose__sqlite_apply_one(struct gbose__sqlite *c, struct gbose__change *chang
         [GBOSE__RETAIN] = gbose__sqlite_retain,
         [GBOSE__ADD_KEY] = gbose__sqlite_add_key,
         [GBOSE__DROP_KEY] = gbose__sqlite_drop_key,
+        [GBOSE__PASS] = gbose__sqlite_pass,
     };
 
     change->result = GBOSE__DONE;

@@ -51,6 +51,9 @@ enum {
     READ_BANDIT,
     WANT_NONE,
     WANT_GENERATION,
+    READ_JOURNAL,
+    WRITE_JOURNAL,
+    HAS_BANDIT,
     N_STATEMENTS
 };
 _Static_assert(N_STATEMENTS <= GBOSE__SQLITE_STATEMENTS, "more statements than places");
@@ -78,6 +81,8 @@ gbose__sqlite_change gbose__sqlite_put_bandit, gbose__sqlite_drop_bandit, gbose_
 /* sqlite_event.c */
 gbose__sqlite_change gbose__sqlite_add_event, gbose__sqlite_add_reward, gbose__sqlite_activate_event,
     gbose__sqlite_close_due, gbose__sqlite_lease_numbers;
+/* sqlite_journal.c */
+gbose__sqlite_change gbose__sqlite_pass;
 /* sqlite_erase.c */
 gbose__sqlite_change gbose__sqlite_erase_unit, gbose__sqlite_retain;
 

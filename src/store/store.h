@@ -103,6 +103,7 @@ struct gbose__event_row {
         packed; /* only written: the same by gbose__pack(), for a store that `packs` and an event without a name;
                            `body` is then not looked at. Else NULL */
     size_t packed_size;
+    int64_t sum; /* only written: the checksum of such an event, if it is known; else 0 */
     int activated;
 };
 
@@ -153,7 +154,8 @@ enum gbose__change_kind {
     GBOSE__RETAIN, /* erase: events closed before a time, up to a snapshot of every generation that is active, learning or
                       wanted; and snapshots that are of no use then. One that rests may miss events afterwards */
     GBOSE__ADD_KEY,
-    GBOSE__DROP_KEY
+    GBOSE__DROP_KEY,
+    GBOSE__PASS /* pass: events of the journal up to that place are in the store, or need not be */
 };
 
 enum gbose__result {
@@ -218,8 +220,25 @@ struct gbose__change {
         struct gbose__lease_change lease;
         struct gbose__erase_change erase;
         struct gbose__key_row key;
+        uint64_t pass;
     } of;
 };
+
+/* Events that are safe before they are in the store, see note() of struct gbose__store. To begin with it is all 0. */
+struct gbose__batch {
+    unsigned char *bytes; /* as they are on the disk (batch.c) */
+    size_t size, capacity, n;
+    uint64_t sum;
+    uint64_t last;                /* place of the last event, set by note(); 0: it has none yet */
+    struct gbose__change *change; /* n events to be added, in their order, set by gbose__batch_open() */
+    size_t change_capacity;
+};
+void gbose__batch_begin(struct gbose__batch *batch); /* without events; memory is kept */
+/* The event is copied; it is packed and has no name. 0, or there is no memory, and the batch is as it was. */
+int gbose__batch_add(struct gbose__batch *batch, const struct gbose__event_row *row);
+/* The changes that add its events. They point into the batch. 0, or there is no memory. */
+int gbose__batch_open(struct gbose__batch *batch);
+void gbose__batch_clear(struct gbose__batch *batch);
 
 /* ---- reading
  * ---------------------------------------------------------------------------------------------- */
@@ -258,6 +277,11 @@ struct gbose__store {
     void (*close)(struct gbose__store *store); /* NULL is not allowed */
     /* All changes or none. No changes at all are a transaction too: can anything be written? */
     int (*apply)(struct gbose__store *store, struct gbose__change *changes, size_t n, gbose_error *err);
+    /* Keep events on the disk until they are in the store: NULL where there is no journal for that. One thread may do so while
+     * another applies. GBOSE_OK: they will not be lost. Their changes must be applied soon, in the order of their places (n events,
+     * the last at batch->last), and with them or after them PASS. Until that is done others, who open the store, wait. Not
+     * GBOSE_OK: apply their changes instead, and PASS with them. */
+    int (*note)(struct gbose__store *store, struct gbose__batch *batch, gbose_error *err);
     int (*view)(struct gbose__store *store, struct gbose__view **out, gbose_error *err);
     /* A copy of the whole store, as it is at one moment, into a new file. Any thread. */
     int (*backup)(struct gbose__store *store, const char *path, gbose_error *err);

@@ -31,7 +31,7 @@ static int fate(int fd, int writes)
     if (n < 0)
         return FINE;
     path[n] = 0;
-    if (!strstr(path, "gbose.sqlite3"))
+    if (!strstr(path, "/gbose.sqlite3") && !strstr(path, "/gbose.journal"))
         return FINE;
     f = fopen(getenv("GBOSE_BROKEN_DISK"), "r");
     if (!f)

@@ -17,10 +17,12 @@ CONNECTIONS = 8
 
 
 class Driver(threading.Thread):
-    """Decides and rewards as fast as it can, and remembers what was acknowledged."""
+    """Decides and rewards as fast as it can, and remembers what was acknowledged. Where nothing is rewarded, decisions without names are in
+    the journal for a while, and not yet in the store."""
 
-    def __init__(self, port, seed):
+    def __init__(self, port, seed, rewards=True):
         super().__init__(daemon=True)
+        self.rewards = rewards
         self.api = Client(port, timeout=20)
         self.rng = random.Random(seed)
         self.decided = {}  # event: (arm, pmf)
@@ -32,14 +34,14 @@ class Driver(threading.Thread):
     def turn(self):
         rng, api = self.rng, self.api
         body = {"contexts": [[rng.gauss(0, 1) for _ in range(3)] for _ in range(3)]}
-        if rng.random() < 0.3:
+        if rng.random() < (0.3 if self.rewards else 0.01):
             body["event"] = f"mine-{rng.random()}"
         many = rng.random() < 0.3
         got = api.post("/v1/bandits/b/decide", [body, {"contexts": body["contexts"]}] if many else body)
         for answer in got if many else [got]:
             self.decided[answer["event"]] = (answer["arm"], answer["pmf"])
         for answer in got if many else [got]:
-            if rng.random() < 0.7:
+            if rng.random() < (0.7 if self.rewards else 0.01):
                 value = rng.gauss(0, 1)
                 api.post(
                     "/v1/bandits/b/rewards", {"event": answer["event"], "reward": value, "final": rng.random() < 0.7}
@@ -71,9 +73,9 @@ def refused_something(drivers):
     return any(driver.refused for driver in drivers)
 
 
-def drive(port, seconds, seed, meanwhile=lambda: None, happened=decided_something):
+def drive(port, seconds, seed, meanwhile=lambda: None, happened=decided_something, rewards=True):
     """For so many seconds, and for as long as it takes until that has happened."""
-    drivers = [Driver(port, 1000 * seed + i) for i in range(CONNECTIONS)]
+    drivers = [Driver(port, 1000 * seed + i, rewards) for i in range(CONNECTIONS)]
     for driver in drivers:
         driver.start()
     end = time.monotonic() + seconds
@@ -201,7 +203,7 @@ def test_killed_at_random_moments(tmp_path, broken_disk):
             "fails": refused_something,
             "full": refused_something,
         }.get(kind, decided_something)
-        drivers = drive(server.port, rng.uniform(0.05, 0.6), round_, meanwhile, happened)
+        drivers = drive(server.port, rng.uniform(0.05, 0.6), round_, meanwhile, happened, rewards=round_ // len(kinds) % 2 == 0)
         died += server.process.poll() is not None
         server.kill()
         disk.is_fine()
@@ -235,7 +237,7 @@ def test_a_disk_that_fails_now_and_then(tmp_path, broken_disk):
     decided, rewarded = {}, {}
     for round_ in range(ROUNDS // 3):
         disk.says(fails=0.03, full=0.02)
-        drivers = drive(server.port, 0.4, 100 + round_, happened=refused_something)
+        drivers = drive(server.port, 0.4, 100 + round_, happened=refused_something, rewards=round_ % 4 < 2)
         disk.is_fine()
         time.sleep(0.1)
         if round_ % 2:
