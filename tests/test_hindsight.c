@@ -14,7 +14,7 @@
 
 enum { ARMS = 3, USER = 3, DIM = (ARMS - 1) * USER, KEPT = GBOSE__HINDSIGHT_ROUNDS };
 
-/* ---- the ring ---- */
+/* ---- the rows ---- */
 
 static void learn_number(const struct gbose__hindsight *hindsight, double number)
 {
@@ -26,51 +26,51 @@ static void learn_number(const struct gbose__hindsight *hindsight, double number
                            &(struct gbose__hindsight_round){number, number + 0.5, z, round, played});
 }
 
-static void the_latest_rounds_are_kept_in_order(void **state)
+static void the_first_rounds_are_kept_in_order(void **state)
 {
     static const int seen[] = {0, 1, 7, KEPT, KEPT + 1, 3 * KEPT + 5};
-    double *at = gbose__alloc(gbose__hindsight_size(3, 1), sizeof *at);
 
     (void)state;
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
-        struct gbose__hindsight hindsight;
+        double number = 0, *rows = gbose__alloc(gbose__hindsight_size(3, 1), sizeof *rows);
+        struct gbose__hindsight hindsight = {1, 3, &number, rows};
         size_t count = (size_t)(seen[i] < KEPT ? seen[i] : KEPT);
 
-        gbose__hindsight_view(&hindsight, 3, 1, at);
-        gbose__hindsight_clear(&hindsight);
         for (int t = 0; t < seen[i]; t++)
             learn_number(&hindsight, t);
         assert_true(gbose__hindsight_is_sane(&hindsight));
         assert_int_equal(gbose__hindsight_count(&hindsight), count);
-        assert_int_equal(gbose__hindsight_is_whole(&hindsight), seen[i] <= KEPT);
         for (size_t k = 0; k < count; k++) {
             struct gbose__hindsight_round round = gbose__hindsight_at(&hindsight, k);
-            double number = (double)((size_t)seen[i] - count + k);
+            double t = (double)k;
 
-            assert_true(round.reward == number && round.target == number + 0.5);
-            assert_true(round.z[0] == number + 1 && round.z[1] == 0 && round.round[0] == number + 2);
-            assert_true(round.played[0] == number + 10 && round.played[2] == number + 12);
+            assert_true(round.reward == t && round.target == t + 0.5);
+            assert_true(round.z[0] == t + 1 && round.z[1] == 0 && round.round[0] == t + 2);
+            assert_true(round.played[0] == t + 10 && round.played[2] == t + 12);
         }
+        gbose__hindsight_end(&hindsight);
+        learn_number(&hindsight, 5);
+        gbose__hindsight_clear(&hindsight);
+        assert_int_equal(gbose__hindsight_count(&hindsight), 0);
+        assert_true(number == GBOSE__HINDSIGHT_OVER && gbose__hindsight_is_sane(&hindsight));
     }
-    gbose__free(at);
 }
 
 static void kept_rounds_grow_and_change_units(void **state)
 {
-    double *small = gbose__alloc(gbose__hindsight_size(2, 1), sizeof *small),
+    double count[2] = {0}, *small = gbose__alloc(gbose__hindsight_size(2, 1), sizeof *small),
            *large = gbose__alloc(gbose__hindsight_size(3, 2), sizeof *large);
-    struct gbose__hindsight from, to;
+    struct gbose__hindsight from = {1, 2, &count[0], small}, to = {2, 3, &count[1], large};
 
     (void)state;
-    gbose__hindsight_view(&from, 2, 1, small);
-    gbose__hindsight_view(&to, 3, 2, large);
-    for (int t = 0; t < KEPT + 9; t++)
+    for (int t = 0; t < KEPT - 9; t++)
         learn_number(&from, t);
     gbose__hindsight_grow(&to, &from);
     gbose__hindsight_rescale(&to, 1, 4);
-    for (size_t k = 0; k < KEPT; k++) {
+    assert_int_equal(gbose__hindsight_count(&to), KEPT - 9);
+    for (size_t k = 0; k < KEPT - 9; k++) {
         struct gbose__hindsight_round round = gbose__hindsight_at(&to, k);
-        double number = (double)(k + 9);
+        double number = (double)k;
 
         assert_true(round.reward == number && round.z[0] == number + 1);
         assert_true(round.round[0] == number + 2 && round.round[1] == 0);
@@ -192,13 +192,74 @@ static void learners_that_began_anew_merge(void **state)
     gbose_free(centre);
 }
 
+static gbose *reloaded(const gbose *g, size_t *size)
+{
+    unsigned char *bytes;
+    gbose_error err;
+    gbose *copy;
+
+    assert_int_equal(gbose_save(g, NULL, 0, size), GBOSE_OK);
+    bytes = malloc(*size);
+    assert_non_null(bytes);
+    assert_int_equal(gbose_save(g, bytes, *size, size), GBOSE_OK);
+    assert_int_equal(gbose_load(&copy, bytes, *size, &err), GBOSE_OK);
+    free(bytes);
+    return copy;
+}
+
+/* A learner that is saved and loaded goes on as if it had not been, and rounds are saved only as long as they are kept. */
+static void kept_rounds_are_saved_until_it_is_over(void **state)
+{
+    struct player p = new_player(&gbose__tuning_default, "gbose-auto", 9), other;
+    size_t fresh, early, late;
+
+    (void)state;
+    gbose_free(reloaded(p.g, &fresh));
+    play(&p, 200);
+    other = p;
+    other.g = reloaded(p.g, &early);
+    play(&p, 1300);
+    play(&other, 1300);
+    assert_true(p.again > 0 && p.again == other.again);
+    for (size_t j = 0; j < DIM; j++)
+        assert_true(gbose_coef_of(p.g, "full")[j] == gbose_coef_of(other.g, "full")[j]);
+    gbose_free(other.g);
+    other.g = reloaded(p.g, &late);
+    assert_true(early > fresh + (size_t)8 * 150 * DIM && late < fresh + 100);
+    play(&p, 100);
+    play(&other, 100);
+    assert_true(p.regret >= 0 && gbose_coef_of(p.g, "full")[1] == gbose_coef_of(other.g, "full")[1]);
+    gbose_free(other.g);
+    gbose_free(p.g);
+}
+
+/* What was merged in was not kept, and would be lost if kept rounds were learned again. */
+static void a_merged_learner_keeps_what_was_merged(void **state)
+{
+    struct player p = new_player(&gbose__tuning_default, "gbose-auto", 9),
+                  other = new_player(&gbose__tuning_default, "gbose-auto:seed=3", 10);
+    double again;
+
+    (void)state;
+    play(&p, 100);
+    play(&other, 600);
+    assert_int_equal(gbose_merge(p.g, other.g), GBOSE_OK);
+    again = gbose__auto_state_of(p.g)->anew;
+    play(&p, 600);
+    assert_true(p.again == again);
+    gbose_free(p.g);
+    gbose_free(other.g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_latest_rounds_are_kept_in_order),
+        cmocka_unit_test(the_first_rounds_are_kept_in_order),
         cmocka_unit_test(kept_rounds_grow_and_change_units),
         cmocka_unit_test(what_was_learned_in_the_dark_is_learned_again),
         cmocka_unit_test(learners_that_began_anew_merge),
+        cmocka_unit_test(kept_rounds_are_saved_until_it_is_over),
+        cmocka_unit_test(a_merged_learner_keeps_what_was_merged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -315,7 +315,7 @@ static void the_round_grows_too(void **state)
         gbose *g = learner_for("gbose-auto:seed=3", before), *grown = NULL, *loaded = NULL;
         gbose_diagnosis old, new;
         struct random rng = {41};
-        static unsigned char bytes[600000];
+        static unsigned char bytes[200000];
         size_t size;
         gbose_error err;
 

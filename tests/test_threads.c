@@ -7,7 +7,7 @@
 
 #define DIM 4
 #define MAX_PLAYERS 64
-#define MAX_STATE (1 << 18)
+#define MAX_STATE (1 << 17)
 
 /* ---- one learner on each thread ---- */
 

@@ -18,6 +18,9 @@ static inline size_t gbose__pad(size_t n)
  * overflows. A count of 0 gives a pointer that may be freed. */
 void *gbose__alloc(size_t count, size_t size);
 
+/* The same without zeroing it: what is not written to takes no memory on most systems. */
+void *gbose__alloc_raw(size_t count, size_t size);
+
 void gbose__free(void *p);
 
 #endif

@@ -152,6 +152,11 @@ struct gbose__learner {
      * is a power of two; make the state such as it would be if it always had. */
     void (*rescale)(const gbose *g, double *state, size_t j, double factor);
 
+    /* For a learner that keeps more than regressions and state, which nobody else needs: write it, and read it back, when the state
+     * has been read and is not checked yet; r->bad on nonsense. */
+    void (*write)(const gbose *g, struct gbose__writer *w);
+    void (*read)(gbose *g, struct gbose__reader *r);
+
     const double *(*coef_of)(const gbose *g, const char *name); /* gbose_coef_of(); absent: there is none */
     int (*diagnose)(const gbose *g, gbose_diagnosis *out); /* gbose_diagnose(): GBOSE_OK or GBOSE_ENOMEM */
     /* gbose_effect(), with x in the learner's units: GBOSE_OK, GBOSE_EUNSEEN or GBOSE_ENOMEM. */

@@ -2,7 +2,7 @@
  *
  * A saved state is 8-byte little-endian words:
  *     magic, version, spec, dim, schema, stream, decisions, learned, lineage, the regressions, the
- *     learner's state (if it has one), what was said of its units (if it has units), checksum */
+ *     learner's state (if it has one), what else it keeps, what was said of its units (if it has units), checksum */
 #include "learners/learner.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define STATE_MAGIC UINT64_C(0x31545345534f4247) /* the bytes "GBOSEST1" */
 #define PLAIN_VERSION 2                          /* of a learner that keeps nothing but regressions */
-#define STATE_VERSION 7                          /* of one with a state of its own */
+#define STATE_VERSION 8                          /* of one with a state of its own */
 
 static uint64_t version_of(const gbose *g)
 {
@@ -35,6 +35,8 @@ static void write_state(const gbose *g, struct gbose__writer *w)
     for (size_t i = 0; i < g->n_fits; i++)
         gbose__ridge_write(&g->fit[i], w);
     gbose__put_doubles(w, g->state, g->n_state);
+    if (g->kind->write)
+        g->kind->write(g, w);
     if (g->gauge)
         gbose__gauge_write(g->gauge, w);
     gbose__put_u64(w, w->at ? gbose__checksum(w->at, w->size) : 0);
@@ -79,6 +81,8 @@ static int read_evidence(gbose *g, struct gbose__reader *r, uint64_t checksum)
     }
     if (!r->bad && g->state)
         gbose__get_doubles(r, g->state, g->n_state);
+    if (!r->bad && g->kind->read)
+        g->kind->read(g, r);
     if (!r->bad && g->gauge) {
         gbose__gauge_read(g->gauge, r, g->learned);
         gbose__gauge_refresh(g);
@@ -89,7 +93,7 @@ static int read_evidence(gbose *g, struct gbose__reader *r, uint64_t checksum)
 }
 
 /* What follows magic and version, of bytes whose checksum is right. Version 1 knew of no schema. Before version
- * 7 what gbose-auto keeps beside its regressions was laid out in another way. */
+ * 8 what gbose-auto keeps beside its regressions was laid out in another way. */
 static int read_state(gbose **out, struct gbose__reader *r, uint64_t version, uint64_t checksum,
                       gbose_error *err)
 {

@@ -116,6 +116,12 @@ static int init(gbose *g, gbose_error *err)
     own->common = own->offer + g->fit[ORTHOGONAL].stride;
     own->where = (uint64_t *)(own->common + g->fit[ORTHOGONAL].stride);
     gbose__auto_state_begin(g, &gbose__tuning_default);
+    if (own->note.has_offer) {
+        own->baseline.hindsight.rows =
+            gbose__alloc_raw(gbose__hindsight_size(g->dim, g->round_features), sizeof(double));
+        if (!own->baseline.hindsight.rows)
+            return GBOSE_ENOMEM;
+    }
     return GBOSE_OK;
 }
 
@@ -124,6 +130,7 @@ static void clear(gbose *g)
     struct gbose__auto *own = g->own;
 
     gbose__free(own->played);
+    gbose__free(own->baseline.hindsight.rows);
 }
 
 /* ---- a decision ---- */
@@ -427,6 +434,8 @@ const struct gbose__learner gbose__gbose_auto = {
     .merge = gbose__auto_state_merge,
     .grow = gbose__auto_state_grow,
     .rescale = gbose__auto_state_rescale,
+    .write = gbose__auto_state_write,
+    .read = gbose__auto_state_read,
     .coef_of = gbose__auto_report_coef,
     .diagnose = gbose__auto_report_diagnose,
     .effect = gbose__auto_report_effect,

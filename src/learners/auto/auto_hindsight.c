@@ -17,7 +17,7 @@
 
 enum { ROUNDS = GBOSE__HINDSIGHT_ROUNDS, BLOCK = 64 };
 
-/* One time through the rounds that are kept, the oldest first. Either they are learned, with weights, or their residuals
+/* One time through the rounds that are kept. Either they are learned, with weights, or their residuals
  * are found, and the sum of their squares is returned. The first round has no level to be compared with. */
 static double go_through(gbose *g, const double *weight, double *residual)
 {
@@ -34,15 +34,16 @@ static double go_through(gbose *g, const double *weight, double *residual)
 
         gbose__baseline_features_again(baseline, features, &round);
         response = round.reward - gbose__tracker_predict(leader, features, full->x);
+        memcpy(own->played, round.played, full->dim * sizeof(double));
         for (size_t i = 0; i < full->dim; i++)
-            full->x[i] = round.played[i] - full->x[i];
+            full->x[i] = own->played[i] - full->x[i];
         if (residual) {
             residual[k] = k > 0 ? response - gbose__dot(full->x, full->mu, full->stride) : 0;
             residual[k] = gbose__clip(residual[k], GBOSE__CLIP_RESIDUAL);
             squares += residual[k] * residual[k];
         } else if (k > 0)
             gbose__ridge_term(full, full->x, weight[k], weight[k] * response);
-        gbose__tracker_learn(leader, features, round.reward, round.played, 0, own->scratch);
+        gbose__tracker_learn(leader, features, round.reward, own->played, 0, own->scratch);
     }
     return squares;
 }
@@ -62,7 +63,7 @@ static double weigh(const gbose *g, double *weight, const double *residual, size
 {
     const struct gbose__auto *own = g->own;
     size_t blocks = (count + BLOCK - 1) / BLOCK, size = count < BLOCK ? count : BLOCK;
-    double square[ROUNDS / BLOCK], least = INFINITY, age = 1, sum = 0;
+    double square[(ROUNDS + BLOCK - 1) / BLOCK], least = INFINITY, age = 1, sum = 0;
 
     for (size_t b = 0; b < blocks; b++) {
         square[b] = mean_square(residual + (b + 1 < blocks ? b * BLOCK : count - size), size);
@@ -101,7 +102,7 @@ static void learn_again(gbose *g, const double *weight, double weights, double *
     size_t count = gbose__hindsight_count(&own->baseline.hindsight);
     double worth;
 
-    gbose__baseline_learn_again(&own->baseline, leader, own->scratch);
+    gbose__baseline_learn_again(&own->baseline, leader, own->played, own->scratch);
     gbose__ridge_reset(full);
     go_through(g, weight, NULL);
     *leader->loss = go_through(g, NULL, residual) / spare;
@@ -115,7 +116,8 @@ static void learn_again(gbose *g, const double *weight, double weights, double *
         gbose__contest_disqualify(&state->contest);
 }
 
-void gbose__auto_hindsight(gbose *g)
+/* Where v is explained by users, the full regression learns anew. */
+static void try_again(gbose *g)
 {
     const struct gbose__auto *own = g->own;
     const struct gbose__auto_state *state = gbose__auto_state_of(g);
@@ -124,8 +126,7 @@ void gbose__auto_hindsight(gbose *g)
     size_t count = gbose__hindsight_count(&baseline->hindsight);
     double residual[ROUNDS], weight[ROUNDS], weights, spare;
 
-    gbose__baseline_grow_tree(baseline, own->scratch);
-    if (!own->may_choose || !gbose__hindsight_is_whole(&baseline->hindsight) || !gbose__auto_follows_users(g))
+    if (!own->may_choose || !gbose__auto_follows_users(g))
         return;
     /* Degrees of freedom that a joint least squares leaves. */
     spare = (double)count - (double)gbose__baseline_leader(baseline)->q - (double)g->dim;
@@ -134,4 +135,14 @@ void gbose__auto_hindsight(gbose *g)
         return;
     weights = weigh(g, weight, residual, count);
     learn_again(g, weight, weights, residual, spare);
+}
+
+void gbose__auto_hindsight(gbose *g)
+{
+    struct gbose__auto *own = g->own;
+
+    gbose__baseline_grow_tree(&own->baseline, own->played, own->scratch);
+    try_again(g);
+    if (gbose__hindsight_count(&own->baseline.hindsight) == ROUNDS)
+        gbose__hindsight_end(&own->baseline.hindsight);
 }

@@ -166,6 +166,10 @@ void gbose__auto_state_merge(gbose *into, const double *from, const double *comm
 void gbose__auto_state_grow(const gbose *g, double *state, const gbose *from, const double *from_state);
 void gbose__auto_state_rescale(const gbose *g, double *state, size_t j, double factor);
 
+/* And of write and read: the rounds that are kept, which are no part of the state, so that only the learner itself has them. */
+void gbose__auto_state_write(const gbose *g, struct gbose__writer *w);
+void gbose__auto_state_read(gbose *g, struct gbose__reader *r);
+
 /* ---- auto_full.c ---- */
 
 /* What the full regression learns: x, which is b_best before, and the response. */

@@ -42,8 +42,11 @@ void gbose__auto_state_begin(gbose *g, const struct gbose__tuning *tuning)
 {
     struct gbose__auto *own = g->own;
 
+    double *rows = own->baseline.hindsight.rows; /* they are the learner's own, and stay */
+
     own->tuning = tuning;
     view(g, g->state, tuning, &own->baseline, &own->diagnosis);
+    own->baseline.hindsight.rows = rows;
     own->mean_common = mean_common_of(g, g->state);
     g->totals = own->totals = own->mean_common ? own->mean_common + gbose__pad(g->dim) : NULL;
     gbose__baseline_init(&own->baseline);
@@ -75,13 +78,14 @@ int gbose__auto_state_holds(size_t fit, const double *state, const double *earli
 }
 
 /* Baseline and contest stay those of the learner that goes on; the scales, by which evidence is weighed,
- * are those of the one that has learned more. */
+ * are those of the one that has learned more. The rounds that were kept are no longer all of its evidence, so that it must not
+ * learn them, and nothing else, again. */
 void gbose__auto_state_merge(gbose *into, const double *from, const double *common, double remains)
 {
     static const struct gbose__auto_state nothing;
     const struct gbose__auto_state *old = common ? (const struct gbose__auto_state *)common : &nothing,
                                    *theirs = (const struct gbose__auto_state *)from;
-    const struct gbose__auto *own = into->own;
+    struct gbose__auto *own = into->own;
     struct gbose__auto_state *state = gbose__auto_state_of(into);
     size_t before = (size_t)(own->diagnosis.at - into->state);
 
@@ -99,12 +103,13 @@ void gbose__auto_state_merge(gbose *into, const double *from, const double *comm
     state->weights += theirs->weights - (common ? remains * old->weights : 0);
     state->contest.coins += theirs->contest.coins - old->contest.coins;
     state->rounds += theirs->rounds - old->rounds;
+    gbose__hindsight_end(&own->baseline.hindsight);
 }
 
 /* A feature that is new was zero in every round so far. */
 void gbose__auto_state_grow(const gbose *g, double *state, const gbose *from, const double *from_state)
 {
-    const struct gbose__auto *own = g->own;
+    struct gbose__auto *own = g->own;
     struct gbose__baseline baseline, old_baseline;
     struct gbose__diagnosis diagnosis, old_diagnosis;
 
@@ -115,8 +120,14 @@ void gbose__auto_state_grow(const gbose *g, double *state, const gbose *from, co
         memcpy(mean_common_of(g, state) + i * gbose__pad(g->dim),
                mean_common_of(from, (double *)from_state) + i * gbose__pad(from->dim),
                from->dim * sizeof *state);
+    if (state == g->state) {
+        baseline.hindsight.rows = own->baseline.hindsight.rows;
+        old_baseline.hindsight.rows = ((const struct gbose__auto *)from->own)->baseline.hindsight.rows;
+    }
     gbose__baseline_grow(&baseline, &old_baseline);
     gbose__diagnosis_grow(&diagnosis, &old_diagnosis);
+    if (state == g->state && !old_baseline.hindsight.rows)
+        gbose__hindsight_end(&own->baseline.hindsight);
 }
 
 void gbose__auto_state_rescale(const gbose *g, double *state, size_t j, double factor)
@@ -126,8 +137,24 @@ void gbose__auto_state_rescale(const gbose *g, double *state, size_t j, double f
     struct gbose__diagnosis diagnosis;
 
     view(g, state, own->tuning, &baseline, &diagnosis);
+    if (state == g->state)
+        baseline.hindsight.rows = own->baseline.hindsight.rows;
     for (size_t i = 0; i < 2 && own->mean_common; i++)
         mean_common_of(g, state)[i * gbose__pad(g->dim) + j] *= factor;
     gbose__baseline_rescale(&baseline, j, factor);
     gbose__diagnosis_rescale(&diagnosis, j, factor);
+}
+
+void gbose__auto_state_write(const gbose *g, struct gbose__writer *w)
+{
+    gbose__hindsight_write(&((const struct gbose__auto *)g->own)->baseline.hindsight, w);
+}
+
+void gbose__auto_state_read(gbose *g, struct gbose__reader *r)
+{
+    struct gbose__auto *own = g->own;
+
+    if (*own->baseline.hindsight.count == GBOSE__HINDSIGHT_OVER)
+        gbose__hindsight_end(&own->baseline.hindsight);
+    gbose__hindsight_read(&own->baseline.hindsight, r);
 }

@@ -31,8 +31,7 @@ static size_t offer_of(int flexible)
 
 size_t gbose__baseline_size(size_t dim, size_t round, int flexible)
 {
-    return count_numbers(dim, round, flexible) + gbose__trackers_size(dim, round, offer_of(flexible)) +
-           (flexible ? gbose__hindsight_size(dim, round) : 0);
+    return count_numbers(dim, round, flexible) + gbose__trackers_size(dim, round, offer_of(flexible));
 }
 
 void gbose__baseline_view(struct gbose__baseline *baseline, const struct gbose__tuning *tuning, size_t dim,
@@ -47,9 +46,7 @@ void gbose__baseline_view(struct gbose__baseline *baseline, const struct gbose__
     baseline->tree = (struct gbose__tree *)((double *)baseline->index + INDEX_NUMBERS);
     gbose__trackers_view(&baseline->trackers, tuning, dim, round, offer_of(flexible),
                          at + count_numbers(dim, round, flexible));
-    gbose__hindsight_view(&baseline->hindsight, dim, round,
-                          at + count_numbers(dim, round, flexible) +
-                              gbose__trackers_size(dim, round, offer_of(flexible)));
+    baseline->hindsight = (struct gbose__hindsight){round, dim, &baseline->state->kept, NULL};
 }
 
 void gbose__baseline_init(const struct gbose__baseline *baseline)
@@ -348,16 +345,14 @@ int gbose__baseline_does_without(const struct gbose__baseline *baseline, double 
 static int is_due(const struct gbose__baseline *baseline)
 {
     const struct gbose__tuning *tuning = baseline->trackers.tuning;
-    double seen = *baseline->hindsight.seen, next = tuning->hindsight_first;
+    double kept = baseline->state->kept, next = tuning->hindsight_first;
 
-    if (!gbose__hindsight_is_whole(&baseline->hindsight))
-        return fmod(seen, tuning->hindsight_again) == 0;
-    while (next < seen)
+    while (next < kept)
         next = floor(next * tuning->hindsight_factor);
-    return next == seen;
+    return next == kept || kept == GBOSE__HINDSIGHT_ROUNDS;
 }
 
-void gbose__baseline_grow_tree(const struct gbose__baseline *baseline, double *scratch)
+void gbose__baseline_grow_tree(const struct gbose__baseline *baseline, double *played, double *scratch)
 {
     const struct gbose__hindsight *hindsight = &baseline->hindsight;
     uint64_t code[GBOSE__HINDSIGHT_ROUNDS];
@@ -371,11 +366,11 @@ void gbose__baseline_grow_tree(const struct gbose__baseline *baseline, double *s
         target[k] = round.target;
     }
     gbose__tree_grow(baseline->tree, code, target, count);
-    gbose__baseline_learn_again(baseline, gbose__trackers_tree(&baseline->trackers), scratch);
+    gbose__baseline_learn_again(baseline, gbose__trackers_tree(&baseline->trackers), played, scratch);
 }
 
 void gbose__baseline_learn_again(const struct gbose__baseline *baseline, const struct gbose__tracker *tracker,
-                                 double *scratch)
+                                 double *played, double *scratch)
 {
     double features[GBOSE__MAX_FEATURES];
 
@@ -384,7 +379,8 @@ void gbose__baseline_learn_again(const struct gbose__baseline *baseline, const s
         struct gbose__hindsight_round round = gbose__hindsight_at(&baseline->hindsight, k);
 
         gbose__baseline_features_again(baseline, features, &round);
-        gbose__tracker_learn(tracker, features, round.reward, round.played, 1, scratch);
+        memcpy(played, round.played, baseline->trackers.dim * sizeof *played);
+        gbose__tracker_learn(tracker, features, round.reward, played, 1, scratch);
     }
 }
 
@@ -418,10 +414,12 @@ static int learn_user(const struct gbose__baseline *baseline, const struct gbose
 
     if (!count)
         return 0;
+    gbose__index_learn(baseline->index, user->slope, z, count);
+    if (!baseline->hindsight.rows)
+        return 0;
     gbose__hindsight_learn(&baseline->hindsight,
                            &(struct gbose__hindsight_round){lesson->reward, user->target, z,
                                                             lesson->round->round, lesson->played});
-    gbose__index_learn(baseline->index, user->slope, z, count);
     return is_due(baseline);
 }
 

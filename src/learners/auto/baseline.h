@@ -16,6 +16,7 @@
 struct gbose__baseline_state {
     double leader;      /* which tracker */
     double best_square; /* discounted mean of m^2, by which scores are scaled as features */
+    double kept;        /* rounds, for hindsight */
 };
 
 /* The baseline's numbers in the learner's state, and their names. */
@@ -48,7 +49,8 @@ struct gbose__prediction {
 /* flexible: with trackers on users? */
 size_t gbose__baseline_size(size_t dim, size_t round, int flexible);
 
-/* A view of gbose__baseline_size() numbers, which are zero before gbose__baseline_init(). */
+/* A view of gbose__baseline_size() numbers, which are zero before gbose__baseline_init(). Rows for hindsight are the caller's to
+ * set; without them no rounds are kept. */
 void gbose__baseline_view(struct gbose__baseline *baseline, const struct gbose__tuning *tuning, size_t dim,
                           size_t round, int flexible, double *at);
 void gbose__baseline_init(const struct gbose__baseline *baseline);
@@ -84,12 +86,12 @@ double gbose__baseline_gain(const struct gbose__baseline *baseline);
 double gbose__baseline_reaction(const struct gbose__baseline *baseline, const double *features,
                                 const double *mu);
 
-/* Grow a new tree on the rounds that are kept. */
-void gbose__baseline_grow_tree(const struct gbose__baseline *baseline, double *scratch);
+/* Grow a new tree on the rounds that are kept. `played` and the scratch are rows. */
+void gbose__baseline_grow_tree(const struct gbose__baseline *baseline, double *played, double *scratch);
 
-/* A tracker on users learns all rounds that are kept, and nothing else. The scratch is a row. */
+/* A tracker on users learns all rounds that are kept, and nothing else. */
 void gbose__baseline_learn_again(const struct gbose__baseline *baseline, const struct gbose__tracker *tracker,
-                                 double *scratch);
+                                 double *played, double *scratch);
 
 /* A reward that is learned. */
 struct gbose__baseline_lesson {

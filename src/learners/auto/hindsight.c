@@ -8,94 +8,119 @@
 
 enum { ROUNDS = GBOSE__HINDSIGHT_ROUNDS, COORDINATES = GBOSE__OFFER_COORDINATES };
 
-/* Numbers of a round beside its context. */
+/* Numbers of a round before its context. */
 static size_t count_known(size_t round)
 {
     return 2 + COORDINATES + round;
 }
 
-/* Those before the contexts. */
-static size_t count_numbers(size_t round)
+static size_t width_of(const struct gbose__hindsight *hindsight)
 {
-    return gbose__pad(1 + ROUNDS * count_known(round));
+    return count_known(hindsight->round) + hindsight->dim;
 }
 
 size_t gbose__hindsight_size(size_t dim, size_t round)
 {
-    return count_numbers(round) + ROUNDS * gbose__pad(dim);
+    return ROUNDS * (count_known(round) + dim);
 }
 
-void gbose__hindsight_view(struct gbose__hindsight *hindsight, size_t dim, size_t round, double *at)
+static double *row_of(const struct gbose__hindsight *hindsight, size_t k)
 {
-    *hindsight =
-        (struct gbose__hindsight){round, dim, gbose__pad(dim), at, at + 1, at + count_numbers(round)};
+    return hindsight->rows + k * width_of(hindsight);
 }
 
-static double *known_of(const struct gbose__hindsight *hindsight, size_t i)
+static double *played_of(const struct gbose__hindsight *hindsight, size_t k)
 {
-    return hindsight->known + i * count_known(hindsight->round);
+    return row_of(hindsight, k) + count_known(hindsight->round);
+}
+
+size_t gbose__hindsight_count(const struct gbose__hindsight *hindsight)
+{
+    return hindsight->rows && *hindsight->count > 0 ? (size_t)*hindsight->count : 0;
 }
 
 void gbose__hindsight_grow(const struct gbose__hindsight *to, const struct gbose__hindsight *from)
 {
-    *to->seen = *from->seen;
-    for (size_t i = 0; i < ROUNDS; i++) {
-        memcpy(known_of(to, i), known_of(from, i), count_known(from->round) * sizeof(double));
-        memcpy(to->played + i * to->stride, from->played + i * from->stride, from->dim * sizeof(double));
+    *to->count = *from->count;
+    for (size_t k = 0; k < gbose__hindsight_count(to); k++) {
+        memset(row_of(to, k), 0, width_of(to) * sizeof(double));
+        memcpy(row_of(to, k), row_of(from, k), count_known(from->round) * sizeof(double));
+        memcpy(played_of(to, k), played_of(from, k), from->dim * sizeof(double));
     }
 }
 
 void gbose__hindsight_rescale(const struct gbose__hindsight *hindsight, size_t j, double factor)
 {
-    for (size_t i = 0; i < gbose__hindsight_count(hindsight); i++)
-        hindsight->played[i * hindsight->stride + j] *= factor;
+    for (size_t k = 0; k < gbose__hindsight_count(hindsight); k++)
+        played_of(hindsight, k)[j] *= factor;
+}
+
+static int is_count(double count)
+{
+    return count == GBOSE__HINDSIGHT_OVER || (count >= 0 && count <= ROUNDS && floor(count) == count);
 }
 
 int gbose__hindsight_is_sane(const struct gbose__hindsight *hindsight)
 {
-    int fine =
-        *hindsight->seen >= 0 && *hindsight->seen <= 1e18 && floor(*hindsight->seen) == *hindsight->seen;
+    int fine = is_count(*hindsight->count);
 
-    for (size_t i = 0; i < ROUNDS * count_known(hindsight->round); i++)
-        fine &= fabs(hindsight->known[i]) <= 2 * GBOSE_MAX_INPUT;
+    for (size_t k = 0; fine && k < gbose__hindsight_count(hindsight); k++) {
+        for (size_t i = 0; i < count_known(hindsight->round); i++)
+            fine &= fabs(row_of(hindsight, k)[i]) <= 2 * GBOSE_MAX_INPUT;
+        for (size_t i = 0; i < hindsight->dim; i++)
+            fine &= fabs(played_of(hindsight, k)[i]) <= 1e300;
+    }
     return fine;
+}
+
+void gbose__hindsight_write(const struct gbose__hindsight *hindsight, struct gbose__writer *w)
+{
+    gbose__put_doubles(w, hindsight->rows, gbose__hindsight_count(hindsight) * width_of(hindsight));
+}
+
+void gbose__hindsight_read(const struct gbose__hindsight *hindsight, struct gbose__reader *r)
+{
+    r->bad |= !is_count(*hindsight->count);
+    if (!r->bad)
+        gbose__get_doubles(r, hindsight->rows, gbose__hindsight_count(hindsight) * width_of(hindsight));
 }
 
 void gbose__hindsight_learn(const struct gbose__hindsight *hindsight,
                             const struct gbose__hindsight_round *round)
 {
-    size_t at = (size_t)fmod(*hindsight->seen, ROUNDS);
-    double *known = known_of(hindsight, at);
+    size_t k = gbose__hindsight_count(hindsight);
+    double *row;
 
-    known[0] = round->reward;
-    known[1] = round->target;
-    memcpy(known + 2, round->z, COORDINATES * sizeof(double));
+    if (!hindsight->rows || k == ROUNDS)
+        return;
+    row = row_of(hindsight, k);
+    row[0] = round->reward;
+    row[1] = round->target;
+    memcpy(row + 2, round->z, COORDINATES * sizeof(double));
     if (hindsight->round)
-        memcpy(known + 2 + COORDINATES, round->round, hindsight->round * sizeof(double));
-    memcpy(hindsight->played + at * hindsight->stride, round->played, hindsight->stride * sizeof(double));
-    ++*hindsight->seen;
-}
-
-size_t gbose__hindsight_count(const struct gbose__hindsight *hindsight)
-{
-    return *hindsight->seen < ROUNDS ? (size_t)*hindsight->seen : ROUNDS;
-}
-
-int gbose__hindsight_is_whole(const struct gbose__hindsight *hindsight)
-{
-    return *hindsight->seen <= ROUNDS;
+        memcpy(row + 2 + COORDINATES, round->round, hindsight->round * sizeof(double));
+    memcpy(played_of(hindsight, k), round->played, hindsight->dim * sizeof(double));
+    ++*hindsight->count;
 }
 
 struct gbose__hindsight_round gbose__hindsight_at(const struct gbose__hindsight *hindsight, size_t k)
 {
-    size_t i = *hindsight->seen < ROUNDS ? k : (size_t)fmod(*hindsight->seen + (double)k, ROUNDS);
-    const double *known = known_of(hindsight, i);
+    const double *row = row_of(hindsight, k);
 
-    return (struct gbose__hindsight_round){known[0], known[1], known + 2, known + 2 + COORDINATES,
-                                           hindsight->played + i * hindsight->stride};
+    return (struct gbose__hindsight_round){row[0], row[1], row + 2, row + 2 + COORDINATES,
+                                           played_of(hindsight, k)};
 }
 
 void gbose__hindsight_clear(const struct gbose__hindsight *hindsight)
 {
-    *hindsight->seen = 0;
+    if (*hindsight->count > 0)
+        *hindsight->count = 0;
+}
+
+void gbose__hindsight_end(struct gbose__hindsight *hindsight)
+{
+    if (hindsight->rows)
+        *hindsight->count = GBOSE__HINDSIGHT_OVER;
+    gbose__free(hindsight->rows);
+    hindsight->rows = NULL;
 }

@@ -54,9 +54,9 @@ struct gbose__tuning {
 
     /* ---- what is learned again (hindsight.h, auto_hindsight.c) ---- */
 
-    /* Rounds that are kept are learned again when there are so many of them, and again when there are so many times more; when the
-     * oldest are given up, whenever so many are new. */
-    double hindsight_first, hindsight_factor, hindsight_again;
+    /* Rounds that are kept are learned again when there are so many of them, and again when there are so many times more; the last time
+     * when no more are kept. */
+    double hindsight_first, hindsight_factor;
     double hindsight_spare; /* degrees of freedom that residuals in hindsight have at least */
     /* The mean square of residuals in the first rounds must have been this many times that in hindsight; infinite: the full estimate
      * learns nothing again, for the ablation. */
@@ -204,7 +204,6 @@ static const struct gbose__tuning gbose__tuning_default = {
     .tree_settle = 64,
     .hindsight_first = 48,
     .hindsight_factor = 1.4,
-    .hindsight_again = 512,
     .hindsight_spare = 10,
     .hindsight_gain = 1.5,
     .origin_rounds = 256,
