@@ -74,15 +74,50 @@ static void the_scale_is_what_its_definition_says(void **state)
     assert_true(clipped > 3 && light > 20); /* both were seen */
 }
 
+/* Rewards are an effect and noise. The estimate is right, then it says the opposite, then nothing. */
+static void the_width_is_less_where_effects_explain_rewards(void **state)
+{
+    static const double estimate[] = {1, -1, 0};
+
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        struct gbose__tuning narrow = tuning;
+        struct gbose__scale scale = {.known = 0};
+        struct gbose__rewards rewards = {.count = 0};
+        struct random r = {12};
+        long double sum = 0, squares = 0, share;
+
+        narrow.scale_clip = 1e300;
+        narrow.narrow_from = 0.7;
+        narrow.narrow_least = 0.1;
+        assert_true(gbose__scale_narrow(&scale, &narrow) == 1);
+        for (size_t t = 0; t < ROUNDS; t++) {
+            double truth = random_normal(&r), reward = truth + random_normal(&r),
+                   effect = estimate[k] * truth, e = reward - effect;
+
+            sum = 0.95L * sum + (long double)reward * reward - (long double)e * e;
+            squares = 0.95L * squares + (long double)e * e;
+            gbose__scale_learn(&scale, &narrow, &rewards, e);
+            gbose__scale_learn_effect(&scale, &narrow, effect, e);
+        }
+        assert_true(gbose__scale_is_sane(&scale));
+        share = 0.7L * squares / sum;
+        assert_close(gbose__scale_narrow(&scale, &narrow), k == 0 ? share * share : 1, 1e-9);
+        assert_true(k > 0 || (share < 0.95L && share * share > 0.1L));
+        narrow.narrow_least = 0.99;
+        assert_true(gbose__scale_narrow(&scale, &narrow) == (k == 0 ? 0.99 : 1));
+    }
+}
+
 static void what_cannot_be_is_not_sane(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(struct gbose__scale) / sizeof(double); i++) {
-        struct gbose__scale scale = {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1, 1, 1};
+        struct gbose__scale scale = {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1, 1, 1, 1};
 
         assert_true(gbose__scale_is_sane(&scale));
         ((double *)&scale)[i] = -1e-300;
-        assert_false(gbose__scale_is_sane(&scale));
+        assert_true(gbose__scale_is_sane(&scale) == (scale.explained < 0)); /* nothing else can be negative */
         ((double *)&scale)[i] = NAN;
         assert_false(gbose__scale_is_sane(&scale));
     }
@@ -92,6 +127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_scale_is_what_its_definition_says),
+        cmocka_unit_test(the_width_is_less_where_effects_explain_rewards),
         cmocka_unit_test(what_cannot_be_is_not_sane),
     };
 

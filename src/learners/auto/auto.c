@@ -161,6 +161,8 @@ static struct gbose__width width_now(const gbose *g)
                                   : own->may_choose ? GBOSE__ORTHOGONAL
                                                     : GBOSE__ALONE;
 
+    if (chooser == GBOSE__FULL)
+        unit *= gbose__scale_narrow(scale, own->tuning);
     return gbose__width_of(own->tuning, chooser, gbose__clip(unit, UNIT_MOST), state->rounds - state->began,
                            state->weights, g->dim);
 }
@@ -324,7 +326,7 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     size_t full = gbose__auto_full_index(g);
     double round[GBOSE__MAX_ROUND], features[GBOSE__MAX_FEATURES], residual, w;
     struct gbose__features known = {.round = round, .offer = own->offer};
-    struct gbose__auto_term term = {0, 0, 0, 1};
+    struct gbose__auto_term term = {.reach = 1};
     struct gbose__note note;
     double origin;
     int due;
@@ -377,8 +379,10 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     gbose__users_learn(&state->users, own->tuning, gbose__clip(note.shift + origin, GBOSE_MAX_INPUT),
                        residual);
     gbose__scale_learn(&state->by_ticket, own->tuning, &state->rewards, residual);
-    if (own->has_full)
+    if (own->has_full) {
         gbose__scale_learn(&state->by_present, own->tuning, &state->rewards, term.residual);
+        gbose__scale_learn_effect(&state->by_present, own->tuning, term.effect, term.residual);
+    }
     if (state->rounds <= own->tuning->start_rounds && !(state->began > 0))
         state->dark = state->by_present.start;
     gbose__auto_anew_try(g);

@@ -21,7 +21,8 @@ struct gbose__auto_term gbose__auto_full_look_back(const gbose *g, const double 
         x[i] = played[i] - bhat[i] + reaction * (x[i] - bhat[i]);
     return (struct gbose__auto_term){
         reward - gbose__clip(now.reward - reaction * (best - now.effect), GBOSE_MAX_INPUT),
-        gbose__clip(reward - now.shift - score, GBOSE__CLIP_RESIDUAL), score, 1 + reaction};
+        gbose__clip(reward - now.shift - score, GBOSE__CLIP_RESIDUAL), score, score - now.effect,
+        1 + reaction};
 }
 
 /* The full regression's response, at most so many s away from what is expected. The orthogonal one has no

@@ -177,6 +177,7 @@ struct gbose__auto_term {
     double response;
     double residual; /* by the estimate in use */
     double score;    /* of the context played, by the same */
+    double effect;   /* that score less what the baseline expects of it */
     double reach;    /* how much of a vector that is added to all contexts there is in x */
 };
 

@@ -95,6 +95,23 @@ double gbose__scale_surprise(const struct gbose__scale *scale, const struct gbos
     return clips(scale, tuning, rewards) && recent > 0 ? tuning->surprise_limit * sqrt(recent) : INFINITY;
 }
 
+double gbose__scale_narrow(const struct gbose__scale *scale, const struct gbose__tuning *tuning)
+{
+    double share;
+
+    if (!(scale->explained > tuning->narrow_from * scale->squares[0]))
+        return 1;
+    share = tuning->narrow_from * scale->squares[0] / scale->explained;
+    return gbose__clip_below(share * share, tuning->narrow_least);
+}
+
+void gbose__scale_learn_effect(struct gbose__scale *scale, const struct gbose__tuning *tuning, double effect,
+                               double residual)
+{
+    scale->explained = tuning->scale_memory[0] * scale->explained +
+                       gbose__clip(effect * (effect + 2 * residual), GBOSE__CLIP_RESIDUAL);
+}
+
 void gbose__scale_learn(struct gbose__scale *scale, const struct gbose__tuning *tuning,
                         const struct gbose__rewards *rewards, double residual)
 {
@@ -125,7 +142,7 @@ void gbose__scale_learn(struct gbose__scale *scale, const struct gbose__tuning *
 int gbose__scale_is_sane(const struct gbose__scale *scale)
 {
     int fine = scale->rounds >= 0 && scale->least >= 0 && scale->start >= 0 &&
-               (scale->known == 0 || scale->known == 1);
+               fabs(scale->explained) < INFINITY && (scale->known == 0 || scale->known == 1);
 
     for (size_t k = 0; k < GBOSE__WINDOWS; k++)
         fine &= scale->squares[k] >= 0 && scale->fourths[k] >= 0 && scale->counts[k] >= 0;

@@ -17,7 +17,14 @@
  * learned in the light. w is then multiplied by the worth of a round, start / s_min^2; where that ratio is
  * small it is not acted on, since the first residuals are large in any case, mu being unknown:
  *
- *     worth = max(1, ratio min(1, ratio / worth_ratio))      in units of which the width is sqrt(worth) s_min h */
+ *     worth = max(1, ratio min(1, ratio / worth_ratio))      in units of which the width is sqrt(worth) s_min h
+ *
+ * What the estimate says of the arm that was played, beside what the baseline expected of it, is its effect. The squares of residuals would be
+ * larger by what effects explain if the estimate were left out. Where that is most of what moves the rewards, they have confirmed the
+ * estimate, in rounds with one survivor, too: where v takes back what the best arm gains, rewards do not move with effects, and an
+ * estimate that takes v for effects makes residuals larger. So with rho the mean of what is explained over s^2, the width is multiplied by
+ *
+ *     max(narrow_least, min(1, (narrow_from / rho)^2)) */
 #ifndef GBOSE_LEARNERS_AUTO_SCALE_H
 #define GBOSE_LEARNERS_AUTO_SCALE_H
 
@@ -38,10 +45,11 @@ struct gbose__scale {
     double squares[GBOSE__WINDOWS]; /* discounted sums of e^2, e^4 and 1, the shortest memory first */
     double fourths[GBOSE__WINDOWS];
     double counts[GBOSE__WINDOWS];
-    double least;  /* s_min^2; the mean of all so far until `known` */
-    double known;  /* 1: there were enough residuals */
-    double start;  /* s_min^2 at the end of the start */
-    double rounds; /* learned */
+    double explained; /* discounted sum of what effects explain, with the memory of s^2 */
+    double least;     /* s_min^2; the mean of all so far until `known` */
+    double known;     /* 1: there were enough residuals */
+    double start;     /* s_min^2 at the end of the start */
+    double rounds;    /* learned */
 };
 
 void gbose__rewards_learn(struct gbose__rewards *rewards, const struct gbose__tuning *tuning, double reward);
@@ -74,6 +82,13 @@ double gbose__scale_unit(const struct gbose__scale *scale, const struct gbose__t
 /* The most that a surprise may be; infinite where surprises are not clipped. */
 double gbose__scale_surprise(const struct gbose__scale *scale, const struct gbose__tuning *tuning,
                              const struct gbose__rewards *rewards);
+
+/* The factor of the width by rho. */
+double gbose__scale_narrow(const struct gbose__scale *scale, const struct gbose__tuning *tuning);
+
+/* The effect of an arm that was played, with its residual. */
+void gbose__scale_learn_effect(struct gbose__scale *scale, const struct gbose__tuning *tuning, double effect,
+                               double residual);
 
 /* A residual; its reward has been learned. */
 void gbose__scale_learn(struct gbose__scale *scale, const struct gbose__tuning *tuning,

@@ -98,6 +98,9 @@ struct gbose__tuning {
         surprise_limit; /* the full estimate's response is at most this many s away from what was expected: a jump of v
                             * counts, but does not rule */
 
+    /* The mean square of effects, in units of s^2, beyond which the full estimate's width is less, and the least share of it. */
+    double narrow_from, narrow_least;
+
     /* The mean of the first two rewards, in units of their difference, from which on they are taken for a level. */
     double level_doubt;
 
@@ -230,6 +233,8 @@ static const struct gbose__tuning gbose__tuning_default = {
     .shift_memory = 0.98,
     .worth_limit = 1e8,
     .surprise_limit = 4,
+    .narrow_from = 0.7,
+    .narrow_least = 0.3,
     .level_doubt = 1,
 
     .plain_memory = 0.9,

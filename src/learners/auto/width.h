@@ -9,7 +9,8 @@
  *
  * where k is 0.5 for the full estimate, less in the first rounds, when everything is learned at once, and with more than 20 features
  * (0.35 from 41 on), and 0.35 for the orthogonal
- * one, which learns from coins alone, so that u is larger; 0.6 if there is no other.
+ * one, which learns from coins alone, so that u is larger; 0.6 if there is no other. Where rewards have confirmed the full estimate
+ * its s_min is taken for less, down to 0.3 times (scale.h).
  *
  * Of the arms left, the two farthest apart are played, the better one with probability Phi(lead / f) as in
  * Thompson sampling. */
