@@ -14,6 +14,8 @@
 #define MOST_SPARE 64                  /* notes whose memory is kept */
 #define LARGE ((size_t)256 << 10)      /* bytes of one that is not kept */
 #define MOST_REST 500000               /* nanoseconds between two notes, if clients are expected */
+#define MOST_AHEAD 4096                /* changes that the writer may be behind, when it notes more */
+#define MOMENT 200000                  /* nanoseconds between two looks at that */
 
 /* A batch in the journal, and the jobs that bring it into the store: one for each run of events of one bandit. */
 struct gbose__note {
@@ -160,7 +162,8 @@ static void pass_on(struct gbose__service *service, struct gbose__note *note, st
 /* Note as many of the jobs as there is room for. Returns the rest. */
 static struct gbose__job *note_some(struct gbose__service *service, struct gbose__job *jobs)
 {
-    struct gbose__note *note = take_note(&service->noter);
+    int failing = atomic_load(&service->writer.failing); /* then nothing is noted that could not be written */
+    struct gbose__note *note = failing ? NULL : take_note(&service->noter);
     struct gbose__job *end = note ? copy(note, jobs) : jobs;
     uint64_t place;
     gbose_error err;
@@ -228,6 +231,15 @@ static struct gbose__job *take(struct gbose__noter *t, size_t expected, int64_t 
     return jobs;
 }
 
+/* Clients who wait here wait until the writer has done a part of what it has, and not until it has done all of it. */
+static void wait_for_writer(struct gbose__writer_thread *w)
+{
+    const struct timespec moment = {0, MOMENT};
+
+    while (atomic_load(&w->queued) > MOST_AHEAD && !atomic_load(&w->failing))
+        nanosleep(&moment, NULL);
+}
+
 static void *run(void *context)
 {
     struct gbose__service *service = context;
@@ -240,8 +252,10 @@ static void *run(void *context)
     gbose__short_turns();
     do {
         int64_t rest = usual < MOST_REST ? usual : MOST_REST;
-        struct gbose__job *jobs = take(t, n, ended + rest, &stopping);
+        struct gbose__job *jobs;
 
+        wait_for_writer(&service->writer);
+        jobs = take(t, n, ended + rest, &stopping);
         n = 0;
         began = nanoseconds();
         for (const struct gbose__job *job = jobs; job; job = job->next)

@@ -18,8 +18,7 @@ void gbose__writer_submit(struct gbose__service *service, struct gbose__job *job
 
     if (job->bandit)
         atomic_fetch_add(&job->bandit->references, 1);
-    if (job->brief && job->exchange && service->noter.started && !atomic_load(&w->failing) &&
-        atomic_load(&w->queued) < GBOSE__MOST_BEHIND)
+    if (job->brief && job->exchange && service->noter.started && !atomic_load(&w->failing))
         gbose__noter_submit(service, job);
     else
         gbose__writer_queue(w, job);
