@@ -126,6 +126,13 @@ static uint64_t tag(const struct gbose__service *service, uint32_t bandit, uint6
     return out & ((UINT64_C(1) << TAG_BITS) - 1);
 }
 
+/* The last n digits of a number. */
+static inline void put_hex(char *to, uint64_t x, int n)
+{
+    for (; n-- > 0; x >>= 4)
+        to[n] = "0123456789abcdef"[x & 15];
+}
+
 /* The form is that of a UUID of version 7: 48 bits of time, and then the tag and the number where chance
  * would be. */
 void gbose__event_id(char id[GBOSE__EVENT_ID], const struct gbose__service *service, uint32_t bandit,
@@ -135,11 +142,12 @@ void gbose__event_id(char id[GBOSE__EVENT_ID], const struct gbose__service *serv
     uint64_t high = (uint64_t)time << 16 | 0x7000 | t >> 22;
     uint64_t low = UINT64_C(2) << 62 | (t & 0x3fffff) << 40 | number;
 
-    for (int i = 0, at = 0; i < 32; i++) {
-        if (i == 8 || i == 12 || i == 16 || i == 20)
-            id[at++] = '-';
-        id[at++] = "0123456789abcdef"[(i < 16 ? high >> (60 - 4 * i) : low >> (124 - 4 * i)) & 15];
-    }
+    put_hex(id, high >> 32, 8);
+    id[8] = id[13] = id[18] = id[23] = '-';
+    put_hex(id + 9, high >> 16, 4);
+    put_hex(id + 14, high, 4);
+    put_hex(id + 19, low >> 48, 4);
+    put_hex(id + 24, low, 12);
     id[GBOSE__EVENT_ID - 1] = 0;
 }
 

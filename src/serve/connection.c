@@ -18,6 +18,8 @@
 #define MOST_AT_ONCE 16     /* requests of a connection that are answered before others have their turn */
 #define MOST_PIECES 4       /* of an answer that comes piece by piece, likewise */
 #define MOST_DRAINED 64     /* reads of what is thrown away, in one turn */
+#define SMALL                                                                                                \
+    1024 /* bytes of an answer that is sent in one piece with its head, which costs the system less */
 
 /* ---- beginning and end ---- */
 
@@ -88,6 +90,12 @@ static int send_answer(struct gbose__link *link)
     const char *body = x->fixed ? x->fixed : x->out.at;
     size_t size = x->more ? 0 : x->fixed ? x->fixed_size : x->out.size;
 
+    if (!x->fixed && !x->more && size <= SMALL) {
+        gbose__text_bytes(&x->head, x->out.at, size);
+        gbose__text_reset(&x->out);
+        size = 0;
+    }
+
     for (;;) {
         size_t of_head = x->sent < x->head.size ? x->sent : x->head.size, of_body = x->sent - of_head;
         struct iovec part[2] = {{x->head.at + of_head, x->head.size - of_head},
@@ -108,7 +116,8 @@ static int send_answer(struct gbose__link *link)
                 return -1;
             continue;
         }
-        n = sendmsg(link->socket, &message, MSG_NOSIGNAL);
+        n = message.msg_iovlen == 1 ? send(link->socket, part[0].iov_base, part[0].iov_len, MSG_NOSIGNAL)
+                                    : sendmsg(link->socket, &message, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)

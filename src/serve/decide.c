@@ -297,9 +297,15 @@ void gbose__decide_write(struct gbose__text *out, const struct gbose__service *s
 {
     char id[GBOSE__EVENT_ID];
 
-    gbose__event_id(id, service, event->bandit, event->number, event->time);
-    gbose__text_add(out, "{\"event\": ");
-    gbose__text_quoted(out, event->name ? event->name : id);
+    if (event->name) {
+        gbose__text_add(out, "{\"event\": ");
+        gbose__text_quoted(out, event->name);
+    } else {
+        gbose__event_id(id, service, event->bandit, event->number, event->time);
+        gbose__text_add(out, "{\"event\": \"");
+        gbose__text_bytes(out, id, sizeof id - 1); /* it needs no escapes */
+        gbose__text_add(out, "\"");
+    }
     gbose__text_add(out, ", \"arm\": ");
     if (ids)
         gbose__text_quoted(out, ids[event->arm]);

@@ -226,15 +226,20 @@ static int64_t read_number(struct reader *r)
     return index;
 }
 
+typedef uint32_t words4 __attribute__((vector_size(sizeof(struct gbose__value_at))));
+
 /* Plain numbers of a list. Returns how many; r->at is where the first other thing begins. */
 static uint32_t read_numbers(struct reader *r)
 {
     struct gbose__document *d = r->d;
+    struct gbose__value_at *to = d->value + d->n, value = {.kind = GBOSE__NUMBER, .next = (uint32_t)d->n + 1};
     const char *at = r->text + r->at;
     size_t n = gbose__numbers_read(d->number + d->n, d->capacity - d->n, &at, r->text + r->size);
+    words4 words;
 
-    for (size_t i = d->n; i < d->n + n; i++)
-        d->value[i] = (struct gbose__value_at){.kind = GBOSE__NUMBER, .next = (uint32_t)i + 1};
+    memcpy(&words, &value, sizeof words);
+    for (size_t i = 0; i < n; i++, words += (words4){0, 0, 0, 1}) /* the last word is `next` */
+        memcpy(to + i, &words, sizeof words);
     d->n += n;
     r->at = (size_t)(at - r->text);
     return (uint32_t)n;

@@ -28,7 +28,8 @@ int64_t gbose__http_clock(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_MONOTONIC_COARSE,
+                  &t); /* a few milliseconds do not matter, and it is read for every request */
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 

@@ -71,16 +71,17 @@ struct found {
 
 static void keep(char *to, size_t capacity, const char *from, size_t size)
 {
-    snprintf(to, capacity, "%.*s", (int)(size < capacity ? size : capacity), from);
+    size = size < capacity ? size : capacity - 1;
+    memcpy(to, from, size);
+    to[size] = 0;
 }
 
 static int matches(const char *pattern, const char *path, struct found *found)
 {
     while (*pattern && *path) {
-        size_t size = strcspn(path, "/");
-
         if (*pattern == '{') {
             const char *after = strchr(pattern, '}') + 1;
+            size_t size = strcspn(path, "/");
 
             if (!*after && strcmp(pattern, "{bandit}"))
                 size = strlen(path); /* the last word takes all: an event's name may have slashes */
