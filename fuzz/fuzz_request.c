@@ -21,7 +21,7 @@ static void check_plain(const struct gbose__document *d, uint32_t list)
         char text[64] = "", *end;
         size_t n = 0;
 
-        while (*at == ' ')
+        while (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r')
             at++;
         while (n < sizeof text - 1 && at[n] != ',' && at[n] != ']')
             n++;
