@@ -81,7 +81,8 @@ int gbose__baseline_is_sane(const struct gbose__baseline *baseline)
 {
     const struct gbose__baseline_state *state = baseline->state;
     int fine = state->leader >= 0 && state->leader < (double)baseline->trackers.count &&
-               state->leader == floor(state->leader) && state->best_square >= 0;
+               state->leader == floor(state->leader) && state->led >= 0 && state->led <= 1e300 &&
+               state->best_square >= 0;
 
     fine = fine && gbose__given_are_sane(&baseline->given) &&
            (!baseline->trackers.offer ||
@@ -302,6 +303,8 @@ static void learn_trackers(const struct gbose__baseline *baseline,
             lesson->reward - lesson->score -
             gbose__tracker_baseline(tracker, lesson->features, along + gbose__tracker_row(trackers, tracker));
         error = gbose__clip(error, GBOSE__CLIP_RESIDUAL);
+        if (compares && tracker == leader)
+            approach_square(&baseline->state->led, tuning, error);
         if (compares)
             approach_square(tracker->plain, tuning,
                             lesson->reward - gbose__tracker_plain(tracker, lesson->features));
@@ -315,30 +318,64 @@ static void learn_trackers(const struct gbose__baseline *baseline,
         baseline->state->leader = (double)(best - trackers->tracker);
 }
 
+/* Of the trackers for which `is_such` holds, and which may lead, the one that is best with mu left out; NULL if there is none whose
+ * mean squared error is below `most`, which is asked first, since it hardly ever is. */
+static const struct gbose__tracker *best_plain(const struct gbose__baseline *baseline, double rounds,
+                                               double most,
+                                               int (*is_such)(const struct gbose__tracker *tracker))
+{
+    const struct gbose__tracker *best = NULL;
+
+    for (size_t k = 0; k < baseline->trackers.count; k++) {
+        const struct gbose__tracker *tracker = &baseline->trackers.tracker[k];
+
+        if (*tracker->plain < most && (!best || *tracker->plain < *best->plain) && is_such(tracker) &&
+            rounds >= rounds_to_settle(baseline, tracker))
+            best = tracker;
+    }
+    return best;
+}
+
+static int is_of_round_or_user(const struct gbose__tracker *tracker)
+{
+    return gbose__tracker_is_of_round(tracker) || gbose__tracker_is_of_user(tracker);
+}
+
+/* A tracker leads from now on, by the errors without mu. */
+static void lead_without(const struct gbose__baseline *baseline, const struct gbose__tracker *tracker)
+{
+    const struct gbose__trackers *trackers = &baseline->trackers;
+
+    baseline->state->leader = (double)(tracker - trackers->tracker);
+    baseline->state->led = *tracker->plain;
+    for (size_t k = 0; k < trackers->count; k++)
+        *trackers->tracker[k].loss = *trackers->tracker[k].plain;
+}
+
 int gbose__baseline_does_without(const struct gbose__baseline *baseline, double rounds, double variance)
 {
     const struct gbose__trackers *trackers = &baseline->trackers;
     const struct gbose__tuning *tuning = trackers->tuning;
-    const struct gbose__tracker *best = NULL;
+    const struct gbose__tracker *best =
+        best_plain(baseline, rounds, variance / tuning->anew_factor, is_of_round_or_user);
 
-    for (size_t k = 0; k < trackers->count; k++) {
-        const struct gbose__tracker *tracker = &trackers->tracker[k];
-
-        if (tuning->anew_factor * *tracker->plain < variance && (!best || *tracker->plain < *best->plain) &&
-            (gbose__tracker_is_of_round(tracker) || gbose__tracker_is_of_user(tracker)) &&
-            rounds >= rounds_to_settle(baseline, tracker))
-            best = tracker;
-    }
     for (size_t k = 0; k < trackers->count && best; k++)
         if (gbose__tracker_is_of_time(&trackers->tracker[k]) &&
             !(tuning->anew_gain * *best->plain < *trackers->tracker[k].plain))
             best = NULL;
-    if (!best)
-        return 0;
-    baseline->state->leader = (double)(best - trackers->tracker);
-    for (size_t k = 0; k < trackers->count; k++)
-        *trackers->tracker[k].loss = *trackers->tracker[k].plain;
-    return 1;
+    if (best)
+        lead_without(baseline, best);
+    return best != NULL;
+}
+
+int gbose__baseline_has_jumped(const struct gbose__baseline *baseline, double rounds, double variance)
+{
+    double most = gbose__clip(baseline->state->led, variance) / baseline->trackers.tuning->anew_time;
+    const struct gbose__tracker *best = best_plain(baseline, rounds, most, gbose__tracker_is_of_time);
+
+    if (best)
+        lead_without(baseline, best);
+    return best != NULL;
 }
 
 /* Is it time to learn all rounds that are kept again? */

@@ -15,6 +15,7 @@
 /* What is kept in front of the rest: doubles, since they are saved. */
 struct gbose__baseline_state {
     double leader;      /* which tracker */
+    double led;         /* discounted mean square of the leaders' errors; an outlier counts only as one */
     double best_square; /* discounted mean of m^2, by which scores are scaled as features */
     double kept;        /* rounds, for hindsight */
 };
@@ -113,5 +114,10 @@ int gbose__baseline_learn(const struct gbose__baseline *baseline, const struct g
  * with it, `variance` being the least mean square of the residuals? Far better than the time alone, too, so that it is not
  * the time that mu gets wrong. If so it leads from now on. */
 int gbose__baseline_does_without(const struct gbose__baseline *baseline, double rounds, double variance);
+
+/* The same for one that knows the time alone, which must be far better than the leaders of the latest rounds, too: a jump of v in the
+ * very first rounds is taken for effects, and mu is then wrong for hundreds of rounds. It is asked in the first rounds only. Later it
+ * would prove nothing: who plays well has much the same reward in every round. */
+int gbose__baseline_has_jumped(const struct gbose__baseline *baseline, double rounds, double variance);
 
 #endif

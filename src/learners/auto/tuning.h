@@ -117,9 +117,11 @@ struct gbose__tuning {
     double plain_memory; /* of the squared errors that trackers make when mu is left out */
     double anew_factor;  /* by which those must be smaller than the least mean square of residuals */
     double anew_gain;    /* and smaller than those of the trackers that know only the time */
-    double anew_rounds;  /* rounds before it may happen */
-    double anew_worth;   /* what a round is worth from then on, in units of what it was */
-    double anew_most;    /* most of the product of these */
+    /* In the first start_rounds: the factor for those themselves, beside residuals at their least and of the latest rounds. */
+    double anew_time;
+    double anew_rounds; /* rounds before it may happen */
+    double anew_worth;  /* what a round is worth from then on, in units of what it was */
+    double anew_most;   /* most of the product of these */
 
     /* ---- the width (width.h); u is h^2 (sum of weights) / dim ---- */
 
@@ -240,6 +242,7 @@ static const struct gbose__tuning gbose__tuning_default = {
     .plain_memory = 0.9,
     .anew_factor = 4,
     .anew_gain = 3,
+    .anew_time = 3,
     .anew_rounds = 10,
     .anew_worth = 1000,
     .anew_most = 1e6,
