@@ -93,6 +93,7 @@ struct gbose__ticket {
 /* The part of a ticket that a reward is applied to, after it was checked. */
 struct gbose__lesson {
     uint64_t version; /* of the ticket */
+    uint64_t number;  /* of the decision in its stream; GBOSE_LOGGED: of somebody else */
     struct gbose__reader terms;
     uint64_t n_terms;
     struct gbose__reader note;

@@ -14,7 +14,7 @@
 
 #define STATE_MAGIC UINT64_C(0x31545345534f4247) /* the bytes "GBOSEST1" */
 #define PLAIN_VERSION 2                          /* of a learner that keeps nothing but regressions */
-#define STATE_VERSION 9                          /* of one with a state of its own */
+#define STATE_VERSION 10                         /* of one with a state of its own */
 
 static uint64_t version_of(const gbose *g)
 {
@@ -93,7 +93,7 @@ static int read_evidence(gbose *g, struct gbose__reader *r, uint64_t checksum)
 }
 
 /* What follows magic and version, of bytes whose checksum is right. Version 1 knew of no schema. Before version
- * 9 what gbose-auto keeps beside its regressions was laid out in another way. */
+ * 10 what gbose-auto keeps beside its regressions was laid out in another way. */
 static int read_state(gbose **out, struct gbose__reader *r, uint64_t version, uint64_t checksum,
                       gbose_error *err)
 {

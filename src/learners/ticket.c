@@ -146,6 +146,7 @@ static int open_ticket(gbose_ticket_info *info, struct gbose__lesson *lesson, ui
         header[ARMS] > SIZE_MAX || header[ARM] >= header[ARMS] ||
         !(info->probability > 0 && info->probability <= 1))
         return GBOSE_ETICKET;
+    lesson->number = header[NUMBER];
     lesson->n_terms = header[TERMS];
     r.left -= 8; /* the checksum */
     lesson->terms = r;

@@ -108,18 +108,20 @@ static int init(gbose *g, gbose_error *err)
         rc = gbose__learner_state(g, gbose__auto_state_size(g));
     if (rc)
         return rc;
-    own->played = gbose__alloc(5 * g->fit[ORTHOGONAL].stride, sizeof(double));
+    own->played = gbose__alloc(6 * g->fit[ORTHOGONAL].stride, sizeof(double));
     if (!own->played)
         return GBOSE_ENOMEM;
     own->scratch = own->played + g->fit[ORTHOGONAL].stride;
     own->offer = own->scratch + g->fit[ORTHOGONAL].stride;
     own->common = own->offer + g->fit[ORTHOGONAL].stride;
-    own->where = (uint64_t *)(own->common + g->fit[ORTHOGONAL].stride);
+    own->near = own->common + g->fit[ORTHOGONAL].stride;
+    own->where = (uint64_t *)(own->near + g->fit[ORTHOGONAL].stride);
     gbose__auto_state_begin(g, &gbose__tuning_default);
     if (own->note.has_offer) {
         own->baseline.hindsight.rows =
             gbose__alloc_raw(gbose__hindsight_size(g->dim, g->round_features), sizeof(double));
-        if (!own->baseline.hindsight.rows)
+        own->baseline.neighbours.rows = gbose__alloc_raw(gbose__neighbours_size(g->dim), sizeof(double));
+        if (!own->baseline.hindsight.rows || !own->baseline.neighbours.rows)
             return GBOSE_ENOMEM;
     }
     return GBOSE_OK;
@@ -131,6 +133,7 @@ static void clear(gbose *g)
 
     gbose__free(own->played);
     gbose__free(own->baseline.hindsight.rows);
+    gbose__free(own->baseline.neighbours.rows);
 }
 
 /* ---- a decision ---- */
@@ -345,7 +348,7 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
     gbose__baseline_features(&own->baseline, features, &known, state->rounds);
     term.score = note.score;
     if (own->has_full)
-        term = gbose__auto_full_look_back(g, features, reward, rows.best);
+        term = gbose__auto_full_look_back(g, features, (double)lesson->number, reward, rows.best);
     if (own->mean_common && !(state->rounds > 0))
         gbose__auto_origin_begin(g, rows.best);
     due = gbose__baseline_learn(

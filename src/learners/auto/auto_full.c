@@ -5,18 +5,51 @@
 #include "learners/auto/auto_inner.h"
 #include "learners/auto/clip.h"
 
-struct gbose__auto_term gbose__auto_full_look_back(const gbose *g, const double *features, double reward,
-                                                   double *restrict x)
+/* What the neighbours of a round predict, as long as that is better than what the leading tracker does: 1 then, and `now` is it, with bhat
+ * in own->near. The round is kept for others. */
+static int ask_neighbours(const gbose *g, double number, double reward, double score,
+                          struct gbose__prediction *now)
+{
+    const struct gbose__auto *own = g->own;
+    const struct gbose__neighbours *neighbours = &own->baseline.neighbours;
+    const double *mu = g->fit[gbose__auto_predictor(g)].mu;
+    struct gbose__prediction theirs;
+    int late, lead = 0;
+
+    if (!own->baseline.trackers.offer || number >= (double)GBOSE_LOGGED)
+        return 0;
+    late = gbose__neighbours_meet(neighbours, number);
+    if (!late && !(neighbours->state->seen > 0))
+        return 0;
+    if (late && gbose__neighbours_predict(neighbours, own->tuning, number, &theirs.reward, own->near)) {
+        theirs.effect = gbose__dot(own->near, mu, neighbours->stride);
+        theirs.shift = gbose__clip(theirs.reward - theirs.effect, GBOSE_MAX_INPUT);
+        lead = gbose__neighbours_lead(neighbours, own->tuning);
+        gbose__neighbours_compare(neighbours, own->tuning, reward - theirs.shift - score,
+                                  reward - now->shift - score);
+        if (lead)
+            *now = theirs;
+    }
+    gbose__neighbours_keep(neighbours, number, reward, own->played);
+    return lead;
+}
+
+struct gbose__auto_term gbose__auto_full_look_back(const gbose *g, const double *features, double number,
+                                                   double reward, double *restrict x)
 {
     const struct gbose__auto *own = g->own;
     const double *mu = g->fit[gbose__auto_predictor(g)].mu, *restrict played = own->played;
-    double *restrict bhat = own->scratch;
+    const double *restrict bhat = own->scratch;
     size_t stride = g->fit[ORTHOGONAL].stride;
-    struct gbose__prediction now = gbose__baseline_predict(&own->baseline, features, mu, bhat);
+    struct gbose__prediction now = gbose__baseline_predict(&own->baseline, features, mu, own->scratch);
     double reaction = gbose__baseline_reaction(&own->baseline, features, mu);
     double best = gbose__dot(x, mu, stride),
            score = gbose__clip(gbose__dot(played, mu, stride), GBOSE__CLIP_RESIDUAL);
 
+    if (ask_neighbours(g, number, reward, score, &now)) {
+        bhat = own->near;
+        reaction = 0;
+    }
     for (size_t i = 0; i < stride; i++)
         x[i] = played[i] - bhat[i] + reaction * (x[i] - bhat[i]);
     return (struct gbose__auto_term){

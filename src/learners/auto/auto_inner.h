@@ -33,8 +33,9 @@ struct gbose__auto {
     /* In g->state: rows, the mean of what the arms have in common, and the sum of all contexts on offer, which the gauge
      * needs; NULL: contexts are as they are. */
     double *mean_common, *totals;
-    /* Rows for learn to work in: the context played, one more, the mean context on offer and the common part. */
-    double *played, *scratch, *offer, *common;
+    /* Rows for learn to work in: the context played, one more, the mean context on offer, the common part, and the mean
+     * context of neighbours. */
+    double *played, *scratch, *offer, *common, *near;
     uint64_t *where; /* likewise: where the common part is */
 };
 
@@ -182,9 +183,9 @@ struct gbose__auto_term {
 };
 
 /* Look back with the baseline of the present: r - rhat on b_a - bhat, both with the reaction. x is b_best, and becomes
- * what is regressed on. */
-struct gbose__auto_term gbose__auto_full_look_back(const gbose *g, const double *features, double reward,
-                                                   double *x);
+ * what is regressed on. Of a reward that comes late, neighbours may say more than the baseline (neighbours.h). */
+struct gbose__auto_term gbose__auto_full_look_back(const gbose *g, const double *features, double number,
+                                                   double reward, double *x);
 
 /* Full regression i, FULL or RELATIVE, learns its row x with weight w. */
 void gbose__auto_full_learn(gbose *g, size_t i, double w, double response);

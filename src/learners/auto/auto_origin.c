@@ -38,6 +38,7 @@ static void change_origin(gbose *g)
 
     gbose__trackers_move(&own->baseline.trackers, own->mean_common, gbose__auto_is_relative(g) ? -1 : 1);
     gbose__hindsight_clear(&own->baseline.hindsight);
+    gbose__neighbours_clear(&own->baseline.neighbours);
     if (own->may_choose)
         gbose__contest_disqualify(&gbose__auto_state_of(g)->contest);
 }

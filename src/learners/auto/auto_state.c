@@ -42,11 +42,13 @@ void gbose__auto_state_begin(gbose *g, const struct gbose__tuning *tuning)
 {
     struct gbose__auto *own = g->own;
 
-    double *rows = own->baseline.hindsight.rows; /* they are the learner's own, and stay */
+    double *kept = own->baseline.hindsight.rows, /* they are the learner's own, and stay */
+        *near = own->baseline.neighbours.rows;
 
     own->tuning = tuning;
     view(g, g->state, tuning, &own->baseline, &own->diagnosis);
-    own->baseline.hindsight.rows = rows;
+    own->baseline.hindsight.rows = kept;
+    own->baseline.neighbours.rows = near;
     own->mean_common = mean_common_of(g, g->state);
     g->totals = own->totals = own->mean_common ? own->mean_common + gbose__pad(g->dim) : NULL;
     gbose__baseline_init(&own->baseline);
@@ -104,6 +106,7 @@ void gbose__auto_state_merge(gbose *into, const double *from, const double *comm
     state->contest.coins += theirs->contest.coins - old->contest.coins;
     state->rounds += theirs->rounds - old->rounds;
     gbose__hindsight_end(&own->baseline.hindsight);
+    gbose__neighbours_clear(&own->baseline.neighbours);
 }
 
 /* A feature that is new was zero in every round so far. */
@@ -123,6 +126,8 @@ void gbose__auto_state_grow(const gbose *g, double *state, const gbose *from, co
     if (state == g->state) {
         baseline.hindsight.rows = own->baseline.hindsight.rows;
         old_baseline.hindsight.rows = ((const struct gbose__auto *)from->own)->baseline.hindsight.rows;
+        baseline.neighbours.rows = own->baseline.neighbours.rows;
+        old_baseline.neighbours.rows = ((const struct gbose__auto *)from->own)->baseline.neighbours.rows;
     }
     gbose__baseline_grow(&baseline, &old_baseline);
     gbose__diagnosis_grow(&diagnosis, &old_diagnosis);
@@ -137,8 +142,10 @@ void gbose__auto_state_rescale(const gbose *g, double *state, size_t j, double f
     struct gbose__diagnosis diagnosis;
 
     view(g, state, own->tuning, &baseline, &diagnosis);
-    if (state == g->state)
+    if (state == g->state) {
         baseline.hindsight.rows = own->baseline.hindsight.rows;
+        baseline.neighbours.rows = own->baseline.neighbours.rows;
+    }
     for (size_t i = 0; i < 2 && own->mean_common; i++)
         mean_common_of(g, state)[i * gbose__pad(g->dim) + j] *= factor;
     gbose__baseline_rescale(&baseline, j, factor);
@@ -147,7 +154,10 @@ void gbose__auto_state_rescale(const gbose *g, double *state, size_t j, double f
 
 void gbose__auto_state_write(const gbose *g, struct gbose__writer *w)
 {
-    gbose__hindsight_write(&((const struct gbose__auto *)g->own)->baseline.hindsight, w);
+    const struct gbose__auto *own = g->own;
+
+    gbose__hindsight_write(&own->baseline.hindsight, w);
+    gbose__neighbours_write(&own->baseline.neighbours, w);
 }
 
 void gbose__auto_state_read(gbose *g, struct gbose__reader *r)
@@ -157,4 +167,5 @@ void gbose__auto_state_read(gbose *g, struct gbose__reader *r)
     if (*own->baseline.hindsight.count == GBOSE__HINDSIGHT_OVER)
         gbose__hindsight_end(&own->baseline.hindsight);
     gbose__hindsight_read(&own->baseline.hindsight, r);
+    gbose__neighbours_read(&own->baseline.neighbours, r);
 }

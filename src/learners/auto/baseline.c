@@ -47,6 +47,8 @@ void gbose__baseline_view(struct gbose__baseline *baseline, const struct gbose__
     gbose__trackers_view(&baseline->trackers, tuning, dim, round, offer_of(flexible),
                          at + count_numbers(dim, round, flexible));
     baseline->hindsight = (struct gbose__hindsight){round, dim, &baseline->state->kept, NULL};
+    baseline->neighbours =
+        (struct gbose__neighbours){dim, gbose__pad(dim), &baseline->state->neighbours, NULL};
 }
 
 void gbose__baseline_init(const struct gbose__baseline *baseline)
@@ -63,6 +65,7 @@ void gbose__baseline_grow(const struct gbose__baseline *to, const struct gbose__
         *to->index = *from->index;
         *to->tree = *from->tree;
         gbose__hindsight_grow(&to->hindsight, &from->hindsight);
+        gbose__neighbours_grow(&to->neighbours, &from->neighbours);
     }
     to->state->leader = (double)gbose__trackers_place(&to->trackers, gbose__baseline_leader(from));
     gbose__trackers_grow(&to->trackers, &from->trackers);
@@ -74,6 +77,7 @@ void gbose__baseline_rescale(const struct gbose__baseline *baseline, size_t j, d
     if (baseline->trackers.offer) {
         gbose__offer_rescale(&baseline->offer, j, factor);
         gbose__hindsight_rescale(&baseline->hindsight, j, factor);
+        gbose__neighbours_rescale(&baseline->neighbours, j, factor);
     }
 }
 
@@ -87,7 +91,8 @@ int gbose__baseline_is_sane(const struct gbose__baseline *baseline)
     fine = fine && gbose__given_are_sane(&baseline->given) &&
            (!baseline->trackers.offer ||
             (gbose__offer_is_sane(&baseline->offer) && gbose__index_is_sane(baseline->index) &&
-             gbose__tree_is_sane(baseline->tree) && gbose__hindsight_is_sane(&baseline->hindsight)));
+             gbose__tree_is_sane(baseline->tree) && gbose__hindsight_is_sane(&baseline->hindsight) &&
+             gbose__neighbours_are_sane(&baseline->neighbours)));
     return fine && gbose__trackers_are_sane(&baseline->trackers);
 }
 

@@ -10,6 +10,7 @@
 #define GBOSE_LEARNERS_AUTO_BASELINE_H
 
 #include "learners/auto/hindsight.h"
+#include "learners/auto/neighbours.h"
 #include "learners/auto/tracker.h"
 
 /* What is kept in front of the rest: doubles, since they are saved. */
@@ -18,6 +19,7 @@ struct gbose__baseline_state {
     double led;         /* discounted mean square of the leaders' errors; an outlier counts only as one */
     double best_square; /* discounted mean of m^2, by which scores are scaled as features */
     double kept;        /* rounds, for hindsight */
+    struct gbose__neighbours_state neighbours;
 };
 
 /* The baseline's numbers in the learner's state, and their names. */
@@ -28,7 +30,8 @@ struct gbose__baseline {
     struct gbose__index *index; /* these two not without trackers on users */
     struct gbose__tree *tree;
     struct gbose__trackers trackers;
-    struct gbose__hindsight hindsight; /* likewise */
+    struct gbose__hindsight hindsight; /* likewise, and these */
+    struct gbose__neighbours neighbours;
 };
 
 /* A round as the baseline meets it. */

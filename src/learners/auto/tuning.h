@@ -62,6 +62,13 @@ struct gbose__tuning {
      * learns nothing again, for the ablation. */
     double hindsight_gain;
 
+    /* ---- rewards that come late (neighbours.h); chosen on repetitions 200 to 203 of real data ---- */
+
+    double neighbour_memory; /* what a neighbour counts for each decision that it is away */
+    double neighbour_reach;  /* decisions: those farther away do not count */
+    double neighbour_least;  /* sum of what they count, below which they are too few */
+    double neighbour_settle; /* rounds before they may lead; infinite: never, for the ablation */
+
     /* ---- where contexts are measured from (origin.h) ---- */
 
     double origin_rounds; /* the trial lasts so many rounds */
@@ -211,6 +218,10 @@ static const struct gbose__tuning gbose__tuning_default = {
     .hindsight_factor = 1.4,
     .hindsight_spare = 10,
     .hindsight_gain = 1.5,
+    .neighbour_memory = 0.37,
+    .neighbour_reach = 6,
+    .neighbour_least = 0.1,
+    .neighbour_settle = 20,
     .origin_rounds = 256,
     .origin_first = 5,
     .origin_varies = 0.5,
