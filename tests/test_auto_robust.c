@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "learners/auto/contest.h"
+#include "learners/auto/functions.h"
 #include "learners/auto/offer.h"
 #include "learners/auto/scale.h"
 
@@ -394,8 +395,11 @@ static void find_features(const struct gbose__offer *offer, double *features, co
 {
     double z[GBOSE__OFFER_COORDINATES];
 
+    struct gbose__functions functions;
+
+    gbose__functions_begin(&functions, (size_t)offer->state->count);
     gbose__offer_coordinates(offer, z, mean, common);
-    gbose__offer_features(features, z, (size_t)offer->state->count);
+    gbose__functions_values(&functions, features, z);
 }
 
 /* Six coordinates: a constant, x, twice x, y, x + y, and x again in other units. Chosen are x and y, and a
@@ -407,7 +411,7 @@ static void coordinates_of_what_is_on_offer(void **state)
            *other = calloc(gbose__offer_size(DIM), sizeof(double));
     struct gbose__offer offer, scaled;
     struct random r = {11};
-    double f[GBOSE__OFFER_FEATURES], g[GBOSE__OFFER_FEATURES];
+    double f[GBOSE__FUNCTIONS], g[GBOSE__FUNCTIONS];
 
     (void)state;
     assert_non_null(at);
@@ -425,8 +429,8 @@ static void coordinates_of_what_is_on_offer(void **state)
         assert_memory_equal(f, g, sizeof f);
         gbose__offer_learn(&offer, m, NULL);
         gbose__offer_learn(&scaled, n, NULL);
-        if (t < GBOSE__OFFER_SAMPLE) {
-            for (size_t k = 0; k < GBOSE__OFFER_FEATURES; k++)
+        if (t < GBOSE__OFFER_EARLY) {
+            for (size_t k = 0; k < GBOSE__FUNCTIONS; k++)
                 assert_true(f[k] == 0);
             continue;
         }
@@ -440,7 +444,7 @@ static void coordinates_of_what_is_on_offer(void **state)
                 assert_near(f[5 + 4 * k + 2 * c], sqrt(2) * sin((double)(k + 1) * z[c]), 1e-4);
                 assert_near(f[6 + 4 * k + 2 * c], sqrt(2) * cos((double)(k + 1) * z[c]), 1e-4);
             }
-        for (size_t k = 17; k < GBOSE__OFFER_FEATURES; k++)
+        for (size_t k = 17; k < GBOSE__FUNCTIONS; k++)
             assert_true(f[k] == 0);
     }
     assert_true(offer.state->count == 2 && offer.state->coordinate[0] == 1 &&

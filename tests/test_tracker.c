@@ -197,13 +197,13 @@ static void useless_features_do_no_harm_for_long(void **state)
 
 static void there_is_room_for_all(void **state)
 {
-    double *at = calloc(gbose__trackers_size(DIM, GBOSE__MAX_ROUND, GBOSE__OFFER_FEATURES), sizeof(double));
+    double *at = calloc(gbose__trackers_size(DIM, GBOSE__MAX_ROUND, GBOSE__FUNCTIONS), sizeof(double));
     struct gbose__trackers t;
     size_t numbers = 0;
 
     (void)state;
     assert_non_null(at);
-    gbose__trackers_view(&t, &gbose__tuning_default, DIM, GBOSE__MAX_ROUND, GBOSE__OFFER_FEATURES, at);
+    gbose__trackers_view(&t, &gbose__tuning_default, DIM, GBOSE__MAX_ROUND, GBOSE__FUNCTIONS, at);
     for (size_t k = 0; k < t.count; k++)
         numbers += 1 + t.tracker[k].q;
     assert_in_range(numbers, 1, GBOSE__MAX_ALONG);

@@ -31,7 +31,7 @@ static double steps(const double *z)
 static void a_tree_finds_steps(void **state)
 {
     enum { ROUNDS = 700, TRIALS = 500 };
-    static uint64_t code[ROUNDS];
+    static struct gbose__tree_code code[ROUNDS];
     static double target[ROUNDS];
     struct random r = {41};
     struct gbose__tree tree = {0};
@@ -40,23 +40,25 @@ static void a_tree_finds_steps(void **state)
     (void)state;
     for (int t = 0; t < ROUNDS; t++) {
         draw(z, 4, &r);
-        code[t] = gbose__tree_code(z, 4);
+        code[t] = gbose__tree_code(z);
         target[t] = steps(z) + 0.3 * random_normal(&r);
     }
-    assert_true(gbose__tree_is_sane(&tree) && gbose__tree_leaf(&tree, code[0]) == 0);
-    gbose__tree_grow(&tree, code, target, ROUNDS);
+    assert_true(gbose__tree_is_sane(&tree) && gbose__tree_leaf(&tree, &code[0]) == 0);
+    gbose__tree_grow(&tree, code, target, ROUNDS, 4);
     assert_true(gbose__tree_is_sane(&tree));
     assert_true(tree.leaves >= 3 && tree.leaves <= GBOSE__TREE_LEAVES);
     for (int t = 0; t < ROUNDS; t++) {
-        sum[gbose__tree_leaf(&tree, code[t])] += target[t];
-        count[gbose__tree_leaf(&tree, code[t])]++;
+        sum[gbose__tree_leaf(&tree, &code[t])] += target[t];
+        count[gbose__tree_leaf(&tree, &code[t])]++;
     }
     for (int t = 0; t < TRIALS; t++) {
+        struct gbose__tree_code where;
         size_t leaf;
         double off;
 
         draw(z, 4, &r);
-        leaf = gbose__tree_leaf(&tree, gbose__tree_code(z, 4));
+        where = gbose__tree_code(z);
+        leaf = gbose__tree_leaf(&tree, &where);
         assert_true(count[leaf] > 0);
         off = sum[leaf] / count[leaf] - steps(z);
         error += off * off / TRIALS;
@@ -93,7 +95,7 @@ static void the_first_split_is_the_best_one(void **state)
 {
     enum { ROUNDS = 128 };
     static double z[ROUNDS][Z], target[ROUNDS];
-    static uint64_t code[ROUNDS];
+    static struct gbose__tree_code code[ROUNDS];
     struct random r = {43};
 
     (void)state;
@@ -103,10 +105,10 @@ static void the_first_split_is_the_best_one(void **state)
 
         for (size_t i = 0; i < ROUNDS; i++) {
             draw(z[i], Z, &r);
-            code[i] = gbose__tree_code(z[i], Z);
+            code[i] = gbose__tree_code(z[i]);
             target[i] = 3 * (z[i][trial % Z] > 0.2) + sin(z[i][1]) + 0.5 * random_normal(&r);
         }
-        gbose__tree_grow(&tree, code, target, ROUNDS);
+        gbose__tree_grow(&tree, code, target, ROUNDS, Z);
         assert_true(tree.leaves > 1);
         for (size_t k = 0; k < Z; k++)
             for (size_t bin = 1; bin < GBOSE__TREE_BINS; bin++)
@@ -122,7 +124,7 @@ static void the_first_split_is_the_best_one(void **state)
 static void noise_grows_few_leaves(void **state)
 {
     enum { ROUNDS = 512 };
-    static uint64_t code[ROUNDS];
+    static struct gbose__tree_code code[ROUNDS];
     static double target[ROUNDS];
     struct random r = {47};
     double leaves = 0, z[Z];
@@ -133,10 +135,10 @@ static void noise_grows_few_leaves(void **state)
 
         for (size_t i = 0; i < ROUNDS; i++) {
             draw(z, Z, &r);
-            code[i] = gbose__tree_code(z, Z);
+            code[i] = gbose__tree_code(z);
             target[i] = random_normal(&r);
         }
-        gbose__tree_grow(&tree, code, target, ROUNDS);
+        gbose__tree_grow(&tree, code, target, ROUNDS, Z);
         leaves += tree.leaves / 20;
     }
     assert_that(leaves < 8, "%g leaves on average, where one would do", leaves);

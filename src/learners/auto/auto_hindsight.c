@@ -129,7 +129,7 @@ static void try_again(gbose *g)
     if (!own->may_choose || !gbose__auto_follows_users(g))
         return;
     /* Degrees of freedom that a joint least squares leaves. */
-    spare = (double)count - (double)gbose__baseline_leader(baseline)->q - (double)g->dim;
+    spare = (double)count - gbose__baseline_leader_features(baseline) - (double)g->dim;
     spare = gbose__clip_below(spare, tuning->hindsight_spare);
     if (!(tuning->hindsight_gain * go_through(g, NULL, residual) < spare * state->dark))
         return;
@@ -142,6 +142,7 @@ void gbose__auto_hindsight(gbose *g)
     struct gbose__auto *own = g->own;
 
     gbose__baseline_grow_tree(&own->baseline, own->played, own->scratch);
+    gbose__baseline_choose_functions(&own->baseline, own->played, own->scratch);
     try_again(g);
     if (gbose__hindsight_count(&own->baseline.hindsight) == ROUNDS)
         gbose__hindsight_end(&own->baseline.hindsight);

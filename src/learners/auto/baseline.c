@@ -9,13 +9,14 @@
 #include "learners/auto/clip.h"
 
 enum { STATE_NUMBERS = sizeof(struct gbose__baseline_state) / sizeof(double) };
+enum { FUNCTION_NUMBERS = sizeof(struct gbose__functions) / sizeof(double) };
 enum { INDEX_NUMBERS = sizeof(struct gbose__index) / sizeof(double) };
 enum { TREE_NUMBERS = sizeof(struct gbose__tree) / sizeof(double) };
 
 /* What is known of users. */
 static size_t count_user_numbers(size_t dim)
 {
-    return gbose__offer_size(dim) + INDEX_NUMBERS + TREE_NUMBERS;
+    return gbose__offer_size(dim) + FUNCTION_NUMBERS + INDEX_NUMBERS + TREE_NUMBERS;
 }
 
 /* Those before the trackers. */
@@ -26,7 +27,7 @@ static size_t count_numbers(size_t dim, size_t round, int flexible)
 
 static size_t offer_of(int flexible)
 {
-    return flexible ? GBOSE__OFFER_FEATURES : 0;
+    return flexible ? GBOSE__FUNCTIONS : 0;
 }
 
 size_t gbose__baseline_size(size_t dim, size_t round, int flexible)
@@ -42,7 +43,8 @@ void gbose__baseline_view(struct gbose__baseline *baseline, const struct gbose__
     baseline->state = (struct gbose__baseline_state *)at;
     gbose__given_view(&baseline->given, round, at + STATE_NUMBERS);
     gbose__offer_view(&baseline->offer, dim, users);
-    baseline->index = (struct gbose__index *)(users + gbose__offer_size(dim));
+    baseline->functions = (struct gbose__functions *)(users + gbose__offer_size(dim));
+    baseline->index = (struct gbose__index *)((double *)baseline->functions + FUNCTION_NUMBERS);
     baseline->tree = (struct gbose__tree *)((double *)baseline->index + INDEX_NUMBERS);
     gbose__trackers_view(&baseline->trackers, tuning, dim, round, offer_of(flexible),
                          at + count_numbers(dim, round, flexible));
@@ -62,6 +64,7 @@ void gbose__baseline_grow(const struct gbose__baseline *to, const struct gbose__
     gbose__given_grow(&to->given, &from->given);
     if (from->trackers.offer) {
         gbose__offer_grow(&to->offer, &from->offer);
+        *to->functions = *from->functions;
         *to->index = *from->index;
         *to->tree = *from->tree;
         gbose__hindsight_grow(&to->hindsight, &from->hindsight);
@@ -90,8 +93,10 @@ int gbose__baseline_is_sane(const struct gbose__baseline *baseline)
 
     fine = fine && gbose__given_are_sane(&baseline->given) &&
            (!baseline->trackers.offer ||
-            (gbose__offer_is_sane(&baseline->offer) && gbose__index_is_sane(baseline->index) &&
-             gbose__tree_is_sane(baseline->tree) && gbose__hindsight_is_sane(&baseline->hindsight) &&
+            (gbose__offer_is_sane(&baseline->offer) && gbose__functions_are_sane(baseline->functions) &&
+             baseline->functions->coordinates == baseline->offer.state->count &&
+             gbose__index_is_sane(baseline->index) && gbose__tree_is_sane(baseline->tree) &&
+             gbose__hindsight_is_sane(&baseline->hindsight) &&
              gbose__neighbours_are_sane(&baseline->neighbours)));
     return fine && gbose__trackers_are_sane(&baseline->trackers);
 }
@@ -99,6 +104,21 @@ int gbose__baseline_is_sane(const struct gbose__baseline *baseline)
 const struct gbose__tracker *gbose__baseline_leader(const struct gbose__baseline *baseline)
 {
     return &baseline->trackers.tracker[(size_t)baseline->state->leader];
+}
+
+double gbose__baseline_leader_features(const struct gbose__baseline *baseline)
+{
+    const struct gbose__trackers *trackers = &baseline->trackers;
+    const struct gbose__tracker *leader = gbose__baseline_leader(baseline);
+    double q = (double)leader->q;
+
+    if (!gbose__tracker_is_of_user(leader))
+        return q;
+    if (leader == gbose__trackers_flexible(trackers))
+        return q - GBOSE__FUNCTIONS + baseline->functions->count;
+    if (leader == gbose__trackers_tree(trackers))
+        return q;
+    return q - GBOSE__OFFER_COORDINATES + baseline->offer.state->count; /* linear, or the index */
 }
 
 /* ---- who learns ---- */
@@ -152,16 +172,18 @@ static double scaled(double value, double mean_square, double most)
     return scale > 0 ? gbose__clip(value / scale, most) : 0;
 }
 
-/* Those of the user with coordinates z: of what is on offer, of her index, and her leaf. */
+/* Those of the user with coordinates z: these, functions of them, of her index, and her leaf. */
 static void user_features(const struct gbose__baseline *baseline, double *features, const double *z)
 {
-    double *index = features + GBOSE__OFFER_FEATURES, *leaf = index + GBOSE__INDEX_FEATURES;
-    size_t count = (size_t)baseline->offer.state->count;
+    double *functions = features + GBOSE__OFFER_COORDINATES, *index = functions + GBOSE__FUNCTIONS,
+           *leaf = index + GBOSE__INDEX_FEATURES;
+    struct gbose__tree_code code = gbose__tree_code(z);
 
-    gbose__offer_features(features, z, count);
-    gbose__index_features(baseline->index, index, z, count);
+    memcpy(features, z, GBOSE__OFFER_COORDINATES * sizeof *z);
+    gbose__functions_values(baseline->functions, functions, z);
+    gbose__index_features(baseline->index, index, z, (size_t)baseline->offer.state->count);
     memset(leaf, 0, GBOSE__TREE_LEAVES * sizeof *leaf);
-    leaf[gbose__tree_leaf(baseline->tree, gbose__tree_code(z, count))] = 1;
+    leaf[gbose__tree_leaf(baseline->tree, &code)] = 1;
 }
 
 void gbose__baseline_features(const struct gbose__baseline *baseline, double *features,
@@ -270,6 +292,9 @@ static double rounds_to_settle(const struct gbose__baseline *baseline, const str
         return tuning->flexible_settle;
     if (baseline->trackers.offer && tracker == gbose__trackers_tree(&baseline->trackers))
         return tuning->tree_settle;
+    if (gbose__tracker_is_of_user(tracker))
+        return tracker == gbose__trackers_linear(&baseline->trackers) ? tuning->linear_settle
+                                                                      : tuning->index_settle;
     if (gbose__tracker_is_of_round(tracker))
         return tuning->given_settle + (double)tracker->q;
     return tuning->settle_rounds * (double)tracker->q;
@@ -397,18 +422,24 @@ static int is_due(const struct gbose__baseline *baseline)
 void gbose__baseline_grow_tree(const struct gbose__baseline *baseline, double *played, double *scratch)
 {
     const struct gbose__hindsight *hindsight = &baseline->hindsight;
-    uint64_t code[GBOSE__HINDSIGHT_ROUNDS];
+    struct gbose__tree_code code[GBOSE__HINDSIGHT_ROUNDS];
     double target[GBOSE__HINDSIGHT_ROUNDS];
     size_t count = gbose__hindsight_count(hindsight);
 
     for (size_t k = 0; k < count; k++) {
         struct gbose__hindsight_round round = gbose__hindsight_at(hindsight, k);
 
-        code[k] = gbose__tree_code(round.z, (size_t)baseline->offer.state->count);
+        code[k] = gbose__tree_code(round.z);
         target[k] = round.target;
     }
-    gbose__tree_grow(baseline->tree, code, target, count);
+    gbose__tree_grow(baseline->tree, code, target, count, (size_t)baseline->offer.state->count);
     gbose__baseline_learn_again(baseline, gbose__trackers_tree(&baseline->trackers), played, scratch);
+}
+
+void gbose__baseline_choose_functions(const struct gbose__baseline *baseline, double *played, double *scratch)
+{
+    if (gbose__functions_choose(baseline->functions, &baseline->hindsight))
+        gbose__baseline_learn_again(baseline, gbose__trackers_flexible(&baseline->trackers), played, scratch);
 }
 
 void gbose__baseline_learn_again(const struct gbose__baseline *baseline, const struct gbose__tracker *tracker,
@@ -453,15 +484,19 @@ static int learn_user(const struct gbose__baseline *baseline, const struct gbose
 {
     const double *z = lesson->features + gbose__trackers_linear(&baseline->trackers)->first;
     size_t count = (size_t)baseline->offer.state->count;
+    struct gbose__hindsight_round round;
 
     if (!count)
         return 0;
     gbose__index_learn(baseline->index, user->slope, z, count);
     if (!baseline->hindsight.rows)
         return 0;
-    gbose__hindsight_learn(&baseline->hindsight,
-                           &(struct gbose__hindsight_round){lesson->reward, user->target, z,
-                                                            lesson->round->round, lesson->played});
+    round = (struct gbose__hindsight_round){.reward = lesson->reward,
+                                            .target = user->target,
+                                            .round = lesson->round->round,
+                                            .played = lesson->played};
+    memcpy(round.z, z, sizeof round.z);
+    gbose__hindsight_learn(&baseline->hindsight, &round);
     return is_due(baseline);
 }
 
@@ -480,7 +515,8 @@ int gbose__baseline_learn(const struct gbose__baseline *baseline, const struct g
     if (users)
         due = learn_user(baseline, lesson, &user);
     update_scale(baseline, lesson->round, lesson->rounds);
-    if (baseline->trackers.offer)
-        gbose__offer_learn(&baseline->offer, lesson->round->offer, lesson->round->common);
+    if (baseline->trackers.offer &&
+        gbose__offer_learn(&baseline->offer, lesson->round->offer, lesson->round->common))
+        gbose__functions_begin(baseline->functions, (size_t)baseline->offer.state->count);
     return due;
 }

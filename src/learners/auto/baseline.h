@@ -2,7 +2,7 @@
  *
  * Trackers (tracker.h) predict the reward and the context of the arm played, rhat and bhat, from features
  * of the round: none (a level), the time, functions of the best estimated score m, the caller's own, or
- * those of the user, by what is on offer (offer.h, index.h, tree.h). The one with the least
+ * those of the user, by what is on offer (offer.h, functions.h, index.h, tree.h). The one with the least
  * discounted error e = (r - rhat) - (b_a - bhat)'mu leads, and vhat = rhat - bhat'mu is the baseline.
  *
  * Where the leading tracker has found that v moves with m, by v' for each unit, v' is the reaction. */
@@ -27,7 +27,8 @@ struct gbose__baseline {
     struct gbose__baseline_state *state;
     struct gbose__given given; /* the caller's features */
     struct gbose__offer offer;
-    struct gbose__index *index; /* these two not without trackers on users */
+    struct gbose__functions *functions; /* these three not without trackers on users */
+    struct gbose__index *index;
     struct gbose__tree *tree;
     struct gbose__trackers trackers;
     struct gbose__hindsight hindsight; /* likewise, and these */
@@ -66,6 +67,9 @@ int gbose__baseline_is_sane(const struct gbose__baseline *baseline);
 
 const struct gbose__tracker *gbose__baseline_leader(const struct gbose__baseline *baseline);
 
+/* How many features the leader has that are not always zero. */
+double gbose__baseline_leader_features(const struct gbose__baseline *baseline);
+
 /* A round is to be learned, after so many others: units are found for the caller's features. */
 void gbose__baseline_meet(const struct gbose__baseline *baseline, const struct gbose__features *round,
                           double rounds);
@@ -90,8 +94,10 @@ double gbose__baseline_gain(const struct gbose__baseline *baseline);
 double gbose__baseline_reaction(const struct gbose__baseline *baseline, const double *features,
                                 const double *mu);
 
-/* Grow a new tree on the rounds that are kept. `played` and the scratch are rows. */
+/* Grow a new tree on the rounds that are kept, and choose functions of the user by them. `played` and the scratch are rows. */
 void gbose__baseline_grow_tree(const struct gbose__baseline *baseline, double *played, double *scratch);
+void gbose__baseline_choose_functions(const struct gbose__baseline *baseline, double *played,
+                                      double *scratch);
 
 /* A tracker on users learns all rounds that are kept, and nothing else. */
 void gbose__baseline_learn_again(const struct gbose__baseline *baseline, const struct gbose__tracker *tracker,

@@ -1,6 +1,7 @@
 #include "learners/auto/hindsight.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -8,10 +9,38 @@
 
 enum { ROUNDS = GBOSE__HINDSIGHT_ROUNDS, COORDINATES = GBOSE__OFFER_COORDINATES };
 
+/* Coordinates are at most Z_MOST in magnitude, and kept to STEPS of them, three in a number: they are many, and that is
+ * more than exact enough. */
+#define Z_MOST 4.0
+#define STEPS 131072 /* 2 to 17 */
+#define MOST_PACKED 0x1p51
+enum { IN_NUMBER = 3, PACKED = (COORDINATES + IN_NUMBER - 1) / IN_NUMBER };
+
+static void pack(double *to, const double *z)
+{
+    memset(to, 0, PACKED * sizeof *to);
+    for (size_t i = 0; i < COORDINATES; i++) {
+        double step = floor((z[i] + Z_MOST) / (2 * Z_MOST) * STEPS + 0.5);
+
+        to[i / IN_NUMBER] = to[i / IN_NUMBER] * STEPS + (step < STEPS - 1 ? step : STEPS - 1);
+    }
+}
+
+static void unpack(double *z, const double *from)
+{
+    for (size_t i = COORDINATES; i-- > 0;) {
+        uint64_t rest = (uint64_t)from[i / IN_NUMBER];
+
+        for (size_t k = i % IN_NUMBER; k + 1 < IN_NUMBER; k++)
+            rest /= STEPS;
+        z[i] = (double)(rest % STEPS) / STEPS * (2 * Z_MOST) - Z_MOST;
+    }
+}
+
 /* Numbers of a round before its context. */
 static size_t count_known(size_t round)
 {
-    return 2 + COORDINATES + round;
+    return 2 + PACKED + round;
 }
 
 static size_t width_of(const struct gbose__hindsight *hindsight)
@@ -67,6 +96,8 @@ int gbose__hindsight_is_sane(const struct gbose__hindsight *hindsight)
     for (size_t k = 0; fine && k < gbose__hindsight_count(hindsight); k++) {
         for (size_t i = 0; i < count_known(hindsight->round); i++)
             fine &= fabs(row_of(hindsight, k)[i]) <= 2 * GBOSE_MAX_INPUT;
+        for (size_t i = 0; i < PACKED; i++)
+            fine &= row_of(hindsight, k)[2 + i] >= 0 && row_of(hindsight, k)[2 + i] < MOST_PACKED;
         for (size_t i = 0; i < hindsight->dim; i++)
             fine &= fabs(played_of(hindsight, k)[i]) <= 1e300;
     }
@@ -96,9 +127,9 @@ void gbose__hindsight_learn(const struct gbose__hindsight *hindsight,
     row = row_of(hindsight, k);
     row[0] = round->reward;
     row[1] = round->target;
-    memcpy(row + 2, round->z, COORDINATES * sizeof(double));
+    pack(row + 2, round->z);
     if (hindsight->round)
-        memcpy(row + 2 + COORDINATES, round->round, hindsight->round * sizeof(double));
+        memcpy(row + 2 + PACKED, round->round, hindsight->round * sizeof(double));
     memcpy(played_of(hindsight, k), round->played, hindsight->dim * sizeof(double));
     ++*hindsight->count;
 }
@@ -107,8 +138,11 @@ struct gbose__hindsight_round gbose__hindsight_at(const struct gbose__hindsight 
 {
     const double *row = row_of(hindsight, k);
 
-    return (struct gbose__hindsight_round){row[0], row[1], row + 2, row + 2 + COORDINATES,
-                                           played_of(hindsight, k)};
+    struct gbose__hindsight_round round = {
+        .reward = row[0], .target = row[1], .round = row + 2 + PACKED, .played = played_of(hindsight, k)};
+
+    unpack(round.z, row + 2);
+    return round;
 }
 
 void gbose__hindsight_clear(const struct gbose__hindsight *hindsight)

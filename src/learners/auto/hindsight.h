@@ -30,10 +30,10 @@ struct gbose__hindsight {
 /* A round. */
 struct gbose__hindsight_round {
     double reward;
-    double target;        /* the reward less the level of the time, for trees */
-    const double *z;      /* coordinates of the user */
-    const double *round;  /* the caller's features */
-    const double *played; /* dim numbers */
+    double target;                      /* the reward less the level of the time, for trees */
+    double z[GBOSE__OFFER_COORDINATES]; /* coordinates of the user */
+    const double *round;                /* the caller's features */
+    const double *played;               /* dim numbers */
 };
 
 size_t gbose__hindsight_size(size_t dim, size_t round);

@@ -8,7 +8,7 @@
 
 #define COORDINATES GBOSE__OFFER_COORDINATES
 #define SAMPLE GBOSE__OFFER_SAMPLE
-#define ROOT_2 0x1.6a09e667f3bcdp0
+#define FEW 12 /* coordinates, which a sample of GBOSE__OFFER_EARLY can tell apart */
 
 /* A coordinate must vary by more than this share of its size, which rounding would do too, and this share
  * of its variance must be its own. */
@@ -73,8 +73,9 @@ int gbose__offer_is_sane(const struct gbose__offer *offer)
 
 /* What has been chosen: orthonormal vectors of the sample. */
 struct basis {
-    double vector[COORDINATES][SAMPLE];
+    size_t rounds; /* in the sample */
     size_t count;
+    double vector[COORDINATES][SAMPLE];
 };
 
 /* A coordinate in the sample. */
@@ -86,11 +87,11 @@ struct column {
 };
 
 /* Is the common part of coordinate j something else than the mean in all rounds? */
-static int is_apart(const struct gbose__offer *offer, size_t j)
+static int is_apart(const struct gbose__offer *offer, size_t rounds, size_t j)
 {
     int apart = 1;
 
-    for (size_t i = 0; i < SAMPLE; i++) {
+    for (size_t i = 0; i < rounds; i++) {
         double mean = offer->sample[i * offer->dim + j], common = offer->common[i * offer->dim + j];
 
         apart &= fabs(mean - common) > LEAST_APART * (fabs(mean) + fabs(common));
@@ -107,49 +108,50 @@ static double value_of(const struct gbose__offer *offer, size_t i, size_t j, int
 static void find_column(struct column *column, const struct gbose__offer *offer, const struct basis *basis,
                         size_t j)
 {
-    int less = is_apart(offer, j);
+    size_t rounds = basis->rounds;
+    int less = is_apart(offer, rounds, j);
     double value[SAMPLE], mean = 0, sum = 0, root;
 
-    for (size_t i = 0; i < SAMPLE; i++) {
+    for (size_t i = 0; i < rounds; i++) {
         value[i] = value_of(offer, i, j, less);
-        mean += value[i] / SAMPLE;
+        mean += value[i] / (double)rounds;
     }
-    for (size_t i = 0; i < SAMPLE; i++)
+    for (size_t i = 0; i < rounds; i++)
         sum += (value[i] - mean) * (value[i] - mean);
     root = sqrt(sum);
-    *column = (struct column){.less = less, .mean = mean, .deviation = root / sqrt(SAMPLE)};
-    if (!(sum > LEAST_VARIANCE * SAMPLE * mean * mean))
+    *column = (struct column){.less = less, .mean = mean, .deviation = root / sqrt((double)rounds)};
+    if (!(sum > LEAST_VARIANCE * (double)rounds * mean * mean))
         return;
-    for (size_t i = 0; i < SAMPLE; i++)
+    for (size_t i = 0; i < rounds; i++)
         column->x[i] = (value[i] - mean) / root;
     for (size_t k = 0; k < basis->count; k++) {
         double dot = 0;
 
-        for (size_t i = 0; i < SAMPLE; i++)
+        for (size_t i = 0; i < rounds; i++)
             dot += column->x[i] * basis->vector[k][i];
-        for (size_t i = 0; i < SAMPLE; i++)
+        for (size_t i = 0; i < rounds; i++)
             column->x[i] -= dot * basis->vector[k][i];
     }
-    for (size_t i = 0; i < SAMPLE; i++)
+    for (size_t i = 0; i < rounds; i++)
         column->left += column->x[i] * column->x[i];
 }
 
 /* x' all x. */
-static double quadratic(double (*all)[SAMPLE], const double *x)
+static double quadratic(double (*all)[SAMPLE], const double *x, size_t rounds)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < SAMPLE; i++)
-        for (size_t k = 0; k < SAMPLE; k++)
+    for (size_t i = 0; i < rounds; i++)
+        for (size_t k = 0; k < rounds; k++)
             sum += x[i] * all[i][k] * x[k];
     return sum;
 }
 
 /* all += x x'. */
-static void add_square(double (*all)[SAMPLE], const double *x)
+static void add_square(double (*all)[SAMPLE], const double *x, size_t rounds)
 {
-    for (size_t i = 0; i < SAMPLE; i++)
-        for (size_t k = 0; k < SAMPLE; k++)
+    for (size_t i = 0; i < rounds; i++)
+        for (size_t k = 0; k < rounds; k++)
             all[i][k] += x[i] * x[k];
 }
 
@@ -163,13 +165,13 @@ static int find_next(struct column *best, double *coordinate, const struct gbose
 
     for (size_t j = 0; j < offer->dim; j++) {
         find_column(&column, offer, basis, j);
-        add_square(all, column.x);
+        add_square(all, column.x, basis->rounds);
     }
     for (size_t j = 0; j < offer->dim; j++) {
         double explained;
 
         find_column(&column, offer, basis, j);
-        explained = column.left > OWN_SHARE ? quadratic(all, column.x) / column.left : 0;
+        explained = column.left > OWN_SHARE ? quadratic(all, column.x, basis->rounds) / column.left : 0;
         if (!(explained > most))
             continue;
         most = explained;
@@ -179,57 +181,46 @@ static int find_next(struct column *best, double *coordinate, const struct gbose
     return most > 0;
 }
 
-static void choose(const struct gbose__offer *offer)
+/* Choose by so many rounds; 0 if more are needed. */
+static int choose(const struct gbose__offer *offer, size_t rounds)
 {
     struct gbose__offer_state *state = offer->state;
-    struct basis basis = {.count = 0};
+    struct basis basis = {.rounds = rounds};
     struct column next;
 
     while (basis.count < COORDINATES && find_next(&next, &state->coordinate[basis.count], offer, &basis)) {
+        if (rounds < SAMPLE && basis.count == FEW)
+            return 0;
         state->less[basis.count] = next.less;
-        state->relative = next.less ? 1 : state->relative;
         state->mean[basis.count] = next.mean;
         state->deviation[basis.count] = next.deviation;
-        for (size_t i = 0; i < SAMPLE; i++)
+        for (size_t i = 0; i < rounds; i++)
             basis.vector[basis.count][i] = next.x[i] / sqrt(next.left);
         basis.count++;
     }
+    for (size_t k = 0; k < basis.count; k++)
+        state->relative = state->less[k] > 0 ? 1 : state->relative;
     state->count = (double)basis.count;
+    return 1;
 }
 
-void gbose__offer_learn(const struct gbose__offer *offer, const double *mean, const double *common)
+int gbose__offer_learn(const struct gbose__offer *offer, const double *mean, const double *common)
 {
     struct gbose__offer_state *state = offer->state;
+    size_t at = (size_t)state->seen;
 
-    if (!(state->seen < SAMPLE))
-        return;
-    memcpy(offer->sample + (size_t)state->seen * offer->dim, mean, offer->dim * sizeof *mean);
-    memcpy(offer->common + (size_t)state->seen * offer->dim, common ? common : mean,
-           offer->dim * sizeof *mean);
+    if (at == SAMPLE)
+        return 0;
+    memcpy(offer->sample + at * offer->dim, mean, offer->dim * sizeof *mean);
+    memcpy(offer->common + at * offer->dim, common ? common : mean, offer->dim * sizeof *mean);
     state->seen++;
-    if (state->seen == SAMPLE)
-        choose(offer);
+    if ((at + 1 != GBOSE__OFFER_EARLY && at + 1 != SAMPLE) || !choose(offer, at + 1))
+        return 0;
+    state->seen = SAMPLE;
+    return 1;
 }
 
-/* ---- the features ---- */
-
-/* Sine and cosine of a number within Z_MOST, from arithmetic alone, so that they are the same bytes
- * everywhere: their series at a quarter of it, and two doublings. Errors are below 1e-6. */
-static void sine_and_cosine(double *sine, double *cosine, double z)
-{
-    double y = z / 4, y2 = y * y;
-    double s = y * (1 - y2 / 6 * (1 - y2 / 20 * (1 - y2 / 42 * (1 - y2 / 72))));
-    double c = 1 - y2 / 2 * (1 - y2 / 12 * (1 - y2 / 30 * (1 - y2 / 56 * (1 - y2 / 90))));
-
-    for (int i = 0; i < 2; i++) {
-        double twice = 2 * s * c;
-
-        c = c * c - s * s;
-        s = twice;
-    }
-    *sine = s;
-    *cosine = c;
-}
+/* ---- coordinates ---- */
 
 void gbose__offer_coordinates(const struct gbose__offer *offer, double *z, const double *mean,
                               const double *common)
@@ -243,32 +234,4 @@ void gbose__offer_coordinates(const struct gbose__offer *offer, double *z, const
 
         z[i] = gbose__clip((value - state->mean[i]) / state->deviation[i], Z_MOST);
     }
-}
-
-void gbose__offer_features(double *features, const double *z, size_t count)
-{
-    double sine[COORDINATES], cosine[COORDINATES], s[COORDINATES], c[COORDINATES];
-    size_t n = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        sine_and_cosine(&sine[i], &cosine[i], z[i]);
-        s[i] = ROOT_2 * sine[i];
-        c[i] = ROOT_2 * cosine[i];
-        features[n++] = z[i];
-    }
-    for (size_t i = 0; i < count; i++)
-        features[n++] = (z[i] * z[i] - 1) / ROOT_2;
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = i + 1; j < count; j++)
-            features[n++] = z[i] * z[j];
-    for (int k = 0; k < 3; k++)
-        for (size_t i = 0; i < count && n + 2 <= GBOSE__OFFER_FEATURES; i++) {
-            double next = s[i] * cosine[i] + c[i] * sine[i]; /* of (k + 2) z */
-
-            features[n++] = s[i];
-            features[n++] = c[i];
-            c[i] = c[i] * cosine[i] - s[i] * sine[i];
-            s[i] = next;
-        }
-    memset(features + n, 0, (GBOSE__OFFER_FEATURES - n) * sizeof *features);
 }

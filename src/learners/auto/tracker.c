@@ -51,7 +51,7 @@ static const struct {
               [LINEAR] = {GBOSE__OFFER_COORDINATES, 0},
               [INDEX] = {GBOSE__INDEX_FEATURES, 0},
               [TREE] = {GBOSE__TREE_LEAVES, 0},
-              [FLEXIBLE] = {GBOSE__OFFER_FEATURES, 1}};
+              [FLEXIBLE] = {GBOSE__FUNCTIONS, 1}};
 
 static size_t count_features(size_t k, size_t round)
 {
@@ -61,13 +61,17 @@ static size_t count_features(size_t k, size_t round)
 /* Where its features begin among all. */
 static size_t first_feature(size_t k, size_t round)
 {
+    size_t of_user = GBOSE__FEATURE_ROUND + round;
+
     switch (kinds[k].features) {
-    case INDEX:
-        return GBOSE__FEATURE_ROUND + round + GBOSE__OFFER_FEATURES;
-    case TREE:
-        return GBOSE__FEATURE_ROUND + round + GBOSE__OFFER_FEATURES + GBOSE__INDEX_FEATURES;
     case LINEAR:
-        return GBOSE__FEATURE_ROUND + round;
+        return of_user;
+    case FLEXIBLE:
+        return of_user + GBOSE__OFFER_COORDINATES;
+    case INDEX:
+        return of_user + GBOSE__OFFER_COORDINATES + GBOSE__FUNCTIONS;
+    case TREE:
+        return of_user + GBOSE__OFFER_COORDINATES + GBOSE__FUNCTIONS + GBOSE__INDEX_FEATURES;
     default:
         return GBOSE__FEATURE_ROUND;
     }

@@ -12,7 +12,7 @@
  * is asked, which is learned slowly, and a level that moves with time add up.
  *
  * Four have features of the user (offer.h): her coordinates, functions of her index (index.h), which leaf of a
- * tree she is in (tree.h), and all functions of offer.h, which is the flexible one.
+ * tree she is in (tree.h), and functions of her coordinates (functions.h), which is the flexible one.
  *
  * The intercept has no prior, so a level of any size is learned at once. P is a prior on the slopes,
  * tuning->slope_prior in every entry. Forgetting wears its entries too; one that has worn to prior_worn of
@@ -26,6 +26,7 @@
 
 #include <stddef.h>
 
+#include "learners/auto/functions.h"
 #include "learners/auto/given.h"
 #include "learners/auto/index.h"
 #include "learners/auto/offer.h"
@@ -34,14 +35,15 @@
 
 /* The features there are, each at most tuning->feature_limit in magnitude but for the time: the best of
  * the arms' estimated scores, and the root of its magnitude; the time, of any origin; then the caller's
- * own, those of what is on offer (offer.h), of the index (index.h), and a 0 or 1 for each leaf (tree.h). */
+ * own, the user's coordinates (offer.h), functions of them (functions.h), those of the index (index.h), and a 0 or 1 for each leaf (tree.h). */
 enum { GBOSE__FEATURE_BEST, GBOSE__FEATURE_ROOT, GBOSE__FEATURE_TIME, GBOSE__FEATURE_ROUND };
-#define GBOSE__USER_FEATURES (GBOSE__OFFER_FEATURES + GBOSE__INDEX_FEATURES + GBOSE__TREE_LEAVES)
+#define GBOSE__USER_FEATURES                                                                                 \
+    (GBOSE__OFFER_COORDINATES + GBOSE__FUNCTIONS + GBOSE__INDEX_FEATURES + GBOSE__TREE_LEAVES)
 #define GBOSE__MAX_TRACKERS 15
 #define GBOSE__MAX_ROUND 64
 #define GBOSE__MAX_FEATURES (GBOSE__FEATURE_ROUND + GBOSE__MAX_ROUND + GBOSE__USER_FEATURES)
 /* A number for each tracker and each of its features. */
-#define GBOSE__MAX_ALONG (21 + 4 * GBOSE__MAX_ROUND + GBOSE__OFFER_COORDINATES + GBOSE__USER_FEATURES)
+#define GBOSE__MAX_ALONG (21 + 4 * GBOSE__MAX_ROUND + GBOSE__USER_FEATURES)
 
 /* A tracker: its numbers, and their names. */
 struct gbose__tracker {
@@ -71,8 +73,7 @@ struct gbose__trackers {
     const struct gbose__tuning *tuning;
     size_t dim;   /* of a context */
     size_t round; /* number of the caller's features */
-    size_t
-        offer; /* number of features of what is on offer: GBOSE__OFFER_FEATURES, or 0 without trackers on users */
+    size_t offer; /* number of functions of the user: GBOSE__FUNCTIONS, or 0 without trackers on users */
     double *at;   /* the numbers */
     double *rows; /* those of all trackers' contexts, one after the other, at the end of the numbers */
     size_t n_rows;

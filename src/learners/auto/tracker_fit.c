@@ -21,10 +21,10 @@ static void centred(double *x, const struct gbose__tracker *tracker, const doubl
         x[0] = features[GBOSE__FEATURE_TIME] - tracker->xbar[0];
         return;
     case FLEXIBLE: /* the caller's last, since they may grow */
-        for (size_t i = 0; i < GBOSE__OFFER_FEATURES; i++)
-            x[i] = own[tracker->q - GBOSE__OFFER_FEATURES + i] - tracker->xbar[i];
-        for (size_t i = GBOSE__OFFER_FEATURES; i < tracker->q; i++)
-            x[i] = own[i - GBOSE__OFFER_FEATURES] - tracker->xbar[i];
+        for (size_t i = 0; i < GBOSE__FUNCTIONS; i++)
+            x[i] = features[tracker->first + i] - tracker->xbar[i];
+        for (size_t i = GBOSE__FUNCTIONS; i < tracker->q; i++)
+            x[i] = own[i - GBOSE__FUNCTIONS] - tracker->xbar[i];
         return;
     case ROUND:
     case LINEAR:

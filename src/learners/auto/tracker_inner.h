@@ -23,7 +23,7 @@ static inline size_t first_given(const struct gbose__tracker *tracker)
     case ROUND_BEST:
         return 1;
     case FLEXIBLE:
-        return GBOSE__OFFER_FEATURES;
+        return GBOSE__FUNCTIONS;
     default:
         return tracker->q;
     }

@@ -1,46 +1,35 @@
 #include "learners/auto/tree.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "learners/auto/clip.h"
 
 enum { COORDINATES = GBOSE__OFFER_COORDINATES, BINS = GBOSE__TREE_BINS, ROUNDS = GBOSE__HINDSIGHT_ROUNDS };
-enum { BITS = 8 }; /* of a bin in a code */
 
 #define LEAST_SAMPLES 5 /* in a leaf */
 #define LEAST_GAIN 12   /* of a split, in units of the variance within its node: more than noise would give */
 
 /* Bins are about equally likely for a normal z. */
-uint64_t gbose__tree_code(const double *z, size_t count)
+struct gbose__tree_code gbose__tree_code(const double *z)
 {
-    uint64_t code = 0;
+    struct gbose__tree_code code;
 
-    for (size_t i = 0; i < COORDINATES; i++) {
-        double t = i < count ? z[i] / sqrt(z[i] * z[i] + 2) : 0; /* in (-1, 1) */
-
-        code = code << BITS | (uint64_t)(BINS / 2 * (1 + t));
-    }
+    for (size_t i = 0; i < COORDINATES; i++)
+        code.bin[i] = (unsigned char)(BINS / 2 * (1 + z[i] / sqrt(z[i] * z[i] + 2)));
     return code;
 }
 
-static size_t bin_of(uint64_t code, size_t coordinate)
-{
-    return code >> BITS * (COORDINATES - 1 - coordinate) & ((1 << BITS) - 1);
-}
-
-static size_t node_of(const struct gbose__tree *tree, uint64_t code)
+static size_t node_of(const struct gbose__tree *tree, const struct gbose__tree_code *code)
 {
     size_t node = 0;
 
     while (tree->child[node] > 0)
-        node = (size_t)tree->child[node] +
-               (bin_of(code, (size_t)tree->coordinate[node]) >= (size_t)tree->bin[node]);
+        node = (size_t)tree->child[node] + (code->bin[(size_t)tree->coordinate[node]] >= tree->bin[node]);
     return node;
 }
 
-size_t gbose__tree_leaf(const struct gbose__tree *tree, uint64_t code)
+size_t gbose__tree_leaf(const struct gbose__tree *tree, const struct gbose__tree_code *code)
 {
     return (size_t)tree->coordinate[node_of(tree, code)];
 }
@@ -54,9 +43,10 @@ struct split {
 
 struct growth {
     struct gbose__tree *tree;
-    const uint64_t *code; /* of each round */
+    const struct gbose__tree_code *code; /* of each round */
     const double *target;
     size_t count; /* rounds */
+    size_t coordinates;
     size_t nodes;
     unsigned char node[ROUNDS]; /* of each round */
     struct split best[GBOSE__TREE_NODES];
@@ -69,15 +59,13 @@ static void look(struct growth *growth, size_t node)
     double sum[COORDINATES][BINS], number[COORDINATES][BINS], all = 0, squares = 0, n = 0, variance;
     struct split best = {0, 0, 0};
 
-    memset(sum, 0, sizeof sum);
-    memset(number, 0, sizeof number);
+    memset(sum, 0, growth->coordinates * sizeof *sum);
+    memset(number, 0, growth->coordinates * sizeof *number);
     for (size_t i = 0; i < growth->count; i++) {
-        uint64_t code = growth->code[i];
-
         if (growth->node[i] != node)
             continue;
-        for (size_t k = COORDINATES; k-- > 0; code >>= BITS) {
-            size_t bin = code & ((1 << BITS) - 1);
+        for (size_t k = 0; k < growth->coordinates; k++) {
+            size_t bin = growth->code[i].bin[k];
 
             sum[k][bin] += target[i];
             number[k][bin]++;
@@ -87,7 +75,7 @@ static void look(struct growth *growth, size_t node)
         n++;
     }
     variance = n > 0 ? squares - all * all / n : 0;
-    for (size_t k = 0; k < COORDINATES; k++) {
+    for (size_t k = 0; k < growth->coordinates; k++) {
         double left = 0, left_number = 0;
 
         for (size_t bin = 1; bin < BINS; bin++) {
@@ -121,16 +109,17 @@ static void split(struct growth *growth, size_t node)
     best->gain = 0;
     for (size_t i = 0; i < growth->count; i++)
         if (growth->node[i] == node)
-            growth->node[i] =
-                (unsigned char)(child + (bin_of(growth->code[i], best->coordinate) >= best->bin));
+            growth->node[i] = (unsigned char)(child + (growth->code[i].bin[best->coordinate] >= best->bin));
     growth->nodes += 2;
     look(growth, child);
     look(growth, child + 1);
 }
 
-void gbose__tree_grow(struct gbose__tree *tree, const uint64_t *code, const double *target, size_t count)
+void gbose__tree_grow(struct gbose__tree *tree, const struct gbose__tree_code *code, const double *target,
+                      size_t count, size_t coordinates)
 {
-    struct growth growth = {.tree = tree, .code = code, .target = target, .count = count, .nodes = 1};
+    struct growth growth = {
+        .tree = tree, .code = code, .target = target, .count = count, .coordinates = coordinates, .nodes = 1};
     size_t leaf = 0;
 
     memset(tree, 0, sizeof *tree);

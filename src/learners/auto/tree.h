@@ -7,7 +7,6 @@
 #define GBOSE_LEARNERS_AUTO_TREE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "learners/auto/hindsight.h"
 
@@ -24,14 +23,19 @@ struct gbose__tree {
     double bin[GBOSE__TREE_NODES];        /* the least of the right child */
 };
 
-/* The bins of `count` coordinates, in one number. */
-uint64_t gbose__tree_code(const double *z, size_t count);
+/* The bins of a user's coordinates. */
+struct gbose__tree_code {
+    unsigned char bin[GBOSE__OFFER_COORDINATES];
+};
+
+struct gbose__tree_code gbose__tree_code(const double *z);
 
 /* The leaf of a user. */
-size_t gbose__tree_leaf(const struct gbose__tree *tree, uint64_t code);
+size_t gbose__tree_leaf(const struct gbose__tree *tree, const struct gbose__tree_code *code);
 
-/* Grow a new tree on `count` rounds, GBOSE__HINDSIGHT_ROUNDS at most. */
-void gbose__tree_grow(struct gbose__tree *tree, const uint64_t *code, const double *target, size_t count);
+/* Grow a new tree on `count` rounds, GBOSE__HINDSIGHT_ROUNDS at most, with users of so many coordinates. */
+void gbose__tree_grow(struct gbose__tree *tree, const struct gbose__tree_code *code, const double *target,
+                      size_t count, size_t coordinates);
 
 int gbose__tree_is_sane(const struct gbose__tree *tree);
 

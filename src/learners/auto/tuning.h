@@ -50,7 +50,7 @@ struct gbose__tuning {
     double user_trial;
     unsigned user_rest, flexible_lead_rest;
 
-    double tree_settle; /* rounds before the tree's tracker may lead */
+    double linear_settle, index_settle, tree_settle; /* rounds before the other trackers on users may lead */
 
     /* ---- what is learned again (hindsight.h, auto_hindsight.c) ---- */
 
@@ -213,6 +213,8 @@ static const struct gbose__tuning gbose__tuning_default = {
     .user_trial = 500,
     .user_rest = 16,
     .flexible_lead_rest = 4,
+    .linear_settle = 30,
+    .index_settle = 60,
     .tree_settle = 64,
     .hindsight_first = 48,
     .hindsight_factor = 1.4,
