@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/kernels.h"
 #include "gbose.h"
 #include "learners/auto/clip.h"
 
@@ -17,7 +18,8 @@
 #define LEAST_APART                                                                                          \
     1e-12 /* a common part differs from the mean by more than this share of both: more than rounding */
 
-#define Z_MOST 4.0 /* standard deviations: beyond, a user is taken for one at the edge */
+#define TIE (1 + 1e-9) /* of two that explain as much, but for rounding, the first is taken */
+#define Z_MOST 4.0     /* standard deviations: beyond, a user is taken for one at the edge */
 
 enum { STATE_NUMBERS = sizeof(struct gbose__offer_state) / sizeof(double) };
 
@@ -71,19 +73,20 @@ int gbose__offer_is_sane(const struct gbose__offer *offer)
 
 /* ---- the choice ---- */
 
-/* What has been chosen: orthonormal vectors of the sample. */
+/* What has been chosen: orthonormal vectors of the sample, and sum x x' of what they leave of all coordinates, each of length 1 at
+ * first. */
 struct basis {
     size_t rounds; /* in the sample */
     size_t count;
     double vector[COORDINATES][SAMPLE];
+    double all[SAMPLE][SAMPLE];
 };
 
 /* A coordinate in the sample. */
 struct column {
     int less; /* is it taken less the common part? */
     double mean, deviation;
-    double x[SAMPLE]; /* standardised, less what the basis explains of it; zeros if it does not vary */
-    double left;      /* of the sum of their squares, which was 1 */
+    double x[SAMPLE]; /* standardised, such that the sum of squares is 1; zeros if it does not vary */
 };
 
 /* Is the common part of coordinate j something else than the mean in all rounds? */
@@ -105,10 +108,8 @@ static double value_of(const struct gbose__offer *offer, size_t i, size_t j, int
     return offer->sample[i * offer->dim + j] - (less ? offer->common[i * offer->dim + j] : 0);
 }
 
-static void find_column(struct column *column, const struct gbose__offer *offer, const struct basis *basis,
-                        size_t j)
+static void find_column(struct column *column, const struct gbose__offer *offer, size_t rounds, size_t j)
 {
-    size_t rounds = basis->rounds;
     int less = is_apart(offer, rounds, j);
     double value[SAMPLE], mean = 0, sum = 0, root;
 
@@ -124,35 +125,68 @@ static void find_column(struct column *column, const struct gbose__offer *offer,
         return;
     for (size_t i = 0; i < rounds; i++)
         column->x[i] = (value[i] - mean) / root;
-    for (size_t k = 0; k < basis->count; k++) {
-        double dot = 0;
-
-        for (size_t i = 0; i < rounds; i++)
-            dot += column->x[i] * basis->vector[k][i];
-        for (size_t i = 0; i < rounds; i++)
-            column->x[i] -= dot * basis->vector[k][i];
-    }
-    for (size_t i = 0; i < rounds; i++)
-        column->left += column->x[i] * column->x[i];
 }
 
-/* x' all x. */
-static double quadratic(double (*all)[SAMPLE], const double *x, size_t rounds)
+static double dot(const double *x, const double *y)
 {
-    double sum = 0;
+    return gbose__dot(x, y, SAMPLE);
+}
 
-    for (size_t i = 0; i < rounds; i++)
-        for (size_t k = 0; k < rounds; k++)
-            sum += x[i] * all[i][k] * x[k];
-    return sum;
+/* How much of x, whose sum of squares is 1, the basis does not explain. */
+static double left_of(const struct basis *basis, const double *x)
+{
+    double along[COORDINATES], left = dot(x, x);
+
+    gbose__kernels->dots(along, basis->vector[0], x, basis->count, SAMPLE);
+    for (size_t k = 0; k < basis->count; k++)
+        left -= along[k] * along[k];
+    return left;
 }
 
 /* all += x x'. */
-static void add_square(double (*all)[SAMPLE], const double *x, size_t rounds)
+static void add_square(struct basis *basis, const double *x)
 {
-    for (size_t i = 0; i < rounds; i++)
-        for (size_t k = 0; k < rounds; k++)
-            all[i][k] += x[i] * x[k];
+    for (size_t i = 0; i < basis->rounds; i++)
+        gbose__kernels->axpy(basis->all[i], x[i], x, SAMPLE);
+}
+
+/* x'all x, in which only what the basis leaves of x counts. */
+static double explained_by(const struct basis *basis, const double *x)
+{
+    double along[SAMPLE], sum = 0;
+
+    gbose__kernels->dots(along, basis->all[0], x, basis->rounds, SAMPLE);
+    for (size_t i = 0; i < basis->rounds; i++)
+        sum += x[i] * along[i];
+    return sum;
+}
+
+/* all becomes (I - v v') all (I - v v'). */
+static void take_out(struct basis *basis, const double *v)
+{
+    double along[SAMPLE] = {0}, twice = 0;
+
+    gbose__kernels->dots(along, basis->all[0], v, basis->rounds, SAMPLE);
+    twice = dot(along, v);
+    for (size_t i = 0; i < basis->rounds; i++) {
+        gbose__kernels->axpy(basis->all[i], -along[i], v, SAMPLE);
+        gbose__kernels->axpy(basis->all[i], -v[i], along, SAMPLE);
+        gbose__kernels->axpy(basis->all[i], v[i] * twice, v, SAMPLE);
+    }
+}
+
+static void add_to_basis(struct basis *basis, const double *x)
+{
+    double *v = basis->vector[basis->count], length;
+
+    memcpy(v, x, SAMPLE * sizeof *x);
+    for (size_t k = 0; k < basis->count; k++)
+        gbose__kernels->axpy(v, -dot(v, basis->vector[k]), basis->vector[k], SAMPLE);
+    length = sqrt(dot(v, v));
+    for (size_t i = 0; i < SAMPLE; i++)
+        v[i] /= length;
+    basis->count++;
+    take_out(basis, v);
 }
 
 /* The coordinate that explains most of what is left of all of them, which is the sum over them of (x'y)^2 / x'x; 0 if
@@ -160,19 +194,16 @@ static void add_square(double (*all)[SAMPLE], const double *x, size_t rounds)
 static int find_next(struct column *best, double *coordinate, const struct gbose__offer *offer,
                      const struct basis *basis)
 {
-    double all[SAMPLE][SAMPLE] = {{0}}, most = 0;
-    struct column column;
+    double most = 0;
 
     for (size_t j = 0; j < offer->dim; j++) {
-        find_column(&column, offer, basis, j);
-        add_square(all, column.x, basis->rounds);
-    }
-    for (size_t j = 0; j < offer->dim; j++) {
-        double explained;
+        struct column column;
+        double left, explained;
 
-        find_column(&column, offer, basis, j);
-        explained = column.left > OWN_SHARE ? quadratic(all, column.x, basis->rounds) / column.left : 0;
-        if (!(explained > most))
+        find_column(&column, offer, basis->rounds, j);
+        left = left_of(basis, column.x);
+        explained = left > OWN_SHARE ? explained_by(basis, column.x) / left : 0;
+        if (!(explained > TIE * most))
             continue;
         most = explained;
         *best = column;
@@ -188,15 +219,17 @@ static int choose(const struct gbose__offer *offer, size_t rounds)
     struct basis basis = {.rounds = rounds};
     struct column next;
 
+    for (size_t j = 0; j < offer->dim; j++) {
+        find_column(&next, offer, rounds, j);
+        add_square(&basis, next.x);
+    }
     while (basis.count < COORDINATES && find_next(&next, &state->coordinate[basis.count], offer, &basis)) {
         if (rounds < SAMPLE && basis.count == FEW)
             return 0;
         state->less[basis.count] = next.less;
         state->mean[basis.count] = next.mean;
         state->deviation[basis.count] = next.deviation;
-        for (size_t i = 0; i < rounds; i++)
-            basis.vector[basis.count][i] = next.x[i] / sqrt(next.left);
-        basis.count++;
+        add_to_basis(&basis, next.x);
     }
     for (size_t k = 0; k < basis.count; k++)
         state->relative = state->less[k] > 0 ? 1 : state->relative;
