@@ -217,6 +217,8 @@ static int is_whole(struct scan *s, uint64_t after)
     uint64_t before = UINT64_MAX; /* what the record behind says of the one in front of it */
     size_t to = s->n;
 
+    if (!s->n)
+        return 1;
     for (size_t i = s->n; i-- > 0;) {
         const struct gbose__record *r = &s->found[i].record;
 
@@ -229,7 +231,7 @@ static int is_whole(struct scan *s, uint64_t after)
     }
     memmove(s->found, s->found + to, (s->n - to) * sizeof *s->found);
     s->n -= to;
-    return !s->n || before <= after;
+    return before <= after;
 }
 
 /* The same for a file by its name; one that is not there is empty. */
