@@ -41,6 +41,8 @@ struct group {
 
 static int add(struct group *g, const struct gbose__change *changes, size_t n)
 {
+    if (!n) /* a job that only waits for those before it */
+        return 0;
     if (g->n + n > g->capacity) {
         size_t capacity = 2 * (g->n + n) + 64;
         void *more = realloc(g->change, capacity * sizeof *g->change);
@@ -253,7 +255,7 @@ static int tell(struct gbose__service *service, const struct group *g, struct gb
         jobs = job->next;
         n++;
         if (!job->rc) {
-            if (!rc)
+            if (!rc && job->n)
                 memcpy(job->change, g->change + at, job->n * sizeof *job->change);
             at += job->n;
             job->rc = rc;
