@@ -12,7 +12,8 @@
  *
  * The same happens when v jumps in the very first rounds, before anybody can tell a jump from an effect: from then on other arms
  * are played than before, and these seem to bring what the jump did. It shows when the time alone predicts rewards far better. Few rounds are
- * lost then, and the full regression simply forgets them. */
+ * lost then, and the full regression simply forgets them. With fewer rounds than features it shows nothing: mu is then wrong without a
+ * jump. */
 #include <string.h>
 
 #include "learners/auto/auto_inner.h"
@@ -49,7 +50,7 @@ void gbose__auto_anew_try(gbose *g)
         gbose__baseline_does_without(&own->baseline, state->rounds, state->by_present.least)) {
         state->worth *= own->tuning->anew_worth;
         tell_prior(g, state->worth, own->scratch);
-    } else if (state->rounds <= own->tuning->start_rounds &&
+    } else if (state->rounds <= own->tuning->start_rounds && state->rounds > (double)g->dim &&
                gbose__baseline_has_jumped(&own->baseline, state->rounds, state->by_present.least)) {
         for (size_t i = FULL; i < g->n_fits; i++)
             gbose__ridge_reset(&g->fit[i]);
