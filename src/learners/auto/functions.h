@@ -2,7 +2,7 @@
  *
  *     z_i      (z_i^2 - 1) / sqrt 2      sqrt 2 sin(k z_i), sqrt 2 cos(k z_i) for k = 1, 2, 3      z_i z_j
  *
- * and the tracker has room for GBOSE__FUNCTIONS of them: for all, about, if the user has up to six coordinates. If she has more,
+ * and the tracker has room for GBOSE__FUNCTIONS of them: for all, if the user has up to five coordinates. If she has more,
  * those are chosen that explain the rewards of the rounds that are kept (hindsight.h), a few at a time: the ones that explain most of what
  * those before them leave, and more than noise would. All z_i are always among them. */
 #ifndef GBOSE_LEARNERS_AUTO_FUNCTIONS_H

@@ -18,7 +18,7 @@
 #define LEAST_APART                                                                                          \
     1e-12 /* a common part differs from the mean by more than this share of both: more than rounding */
 
-#define TIE (1 + 1e-9) /* of two that explain as much, but for rounding, the first is taken */
+#define TIE (1 + 1e-9) /* two numbers that differ by less are equal, but for rounding */
 #define Z_MOST 4.0     /* standard deviations: beyond, a user is taken for one at the edge */
 
 enum { STATE_NUMBERS = sizeof(struct gbose__offer_state) / sizeof(double) };
@@ -190,11 +190,11 @@ static void add_to_basis(struct basis *basis, const double *x)
 }
 
 /* The coordinate that explains most of what is left of all of them, which is the sum over them of (x'y)^2 / x'x; 0 if
- * there is none that has enough of its own. */
+ * there is none that has enough of its own. Of those that explain as much, the one that has most of its own. */
 static int find_next(struct column *best, double *coordinate, const struct gbose__offer *offer,
                      const struct basis *basis)
 {
-    double most = 0;
+    double most = 0, most_left = 0;
 
     for (size_t j = 0; j < offer->dim; j++) {
         struct column column;
@@ -203,9 +203,10 @@ static int find_next(struct column *best, double *coordinate, const struct gbose
         find_column(&column, offer, basis->rounds, j);
         left = left_of(basis, column.x);
         explained = left > OWN_SHARE ? explained_by(basis, column.x) / left : 0;
-        if (!(explained > TIE * most))
+        if (!(explained > TIE * most || (TIE * explained > most && left > TIE * most_left)))
             continue;
         most = explained;
+        most_left = left;
         *best = column;
         *coordinate = (double)j;
     }
