@@ -42,7 +42,7 @@ static void evidence_is_what_its_definition_says(void **state)
             evidence = fminl(5, fmaxl(-1.5L, evidence));
             at_end += evidence == 5 || evidence == -1.5L;
         }
-        if (chooses ? evidence >= 1.3L : evidence < 0) {
+        if (chooses ? evidence > 1.3L : evidence < 0) {
             chooses = !chooses;
             turns++;
         }
@@ -70,6 +70,19 @@ static void a_single_coin_decides_nothing(void **state)
     assert_true(contest.full_chooses == 0);
 }
 
+/* Nor with the constants that are used: the most that a coin may say is just not enough. */
+static void a_single_coin_decides_nothing_as_released(void **state)
+{
+    struct gbose__contest contest = {.full_chooses = 1, .coins = 100, .coin_squares = 1, .coin_count = 1};
+    struct gbose__coin coin = {50, -50, 50, 1};
+
+    (void)state;
+    gbose__contest_learn(&contest, &gbose__tuning_default, DIM, 0.3, &coin);
+    assert_true(contest.full_chooses == 1 && contest.evidence > 0);
+    gbose__contest_learn(&contest, &gbose__tuning_default, DIM, 0.3, &coin);
+    assert_true(contest.full_chooses == 0);
+}
+
 static void what_cannot_be_is_not_sane(void **state)
 {
     struct gbose__contest contest = {.full_chooses = 1};
@@ -92,6 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evidence_is_what_its_definition_says),
         cmocka_unit_test(a_single_coin_decides_nothing),
+        cmocka_unit_test(a_single_coin_decides_nothing_as_released),
         cmocka_unit_test(what_cannot_be_is_not_sane),
     };
 

@@ -319,7 +319,8 @@ static void learn_trackers(const struct gbose__baseline *baseline,
     const struct gbose__tuning *tuning = trackers->tuning;
     const struct gbose__tracker *leader = gbose__baseline_leader(baseline), *best = NULL;
     struct efforts efforts = efforts_of(baseline, lesson->rounds);
-    double memory = tuning->loss_memory;
+    double memory = tuning->loss_memory, square;
+    double most = 0; /* that a squared error of a tracker on users counts; these come after the others */
     int compares = efforts.others != RESTS; /* rounds are the same for all */
 
     for (size_t k = 0; k < trackers->count; k++) {
@@ -338,7 +339,12 @@ static void learn_trackers(const struct gbose__baseline *baseline,
         if (compares)
             approach_square(tracker->plain, tuning,
                             lesson->reward - gbose__tracker_plain(tracker, lesson->features));
-        *tracker->loss = memory * *tracker->loss + (1 - memory) * error * error;
+        square = error * error;
+        if (gbose__tracker_is_of_user(tracker))
+            square = fmin(square, most);
+        else
+            most = fmax(most, fmax(square, tuning->loss_reach * *tracker->loss));
+        *tracker->loss = memory * *tracker->loss + (1 - memory) * square;
         gbose__tracker_learn(tracker, lesson->features, lesson->reward, lesson->played, effort == LEARNS,
                              scratch);
         if ((!best || *tracker->loss < *best->loss) && lesson->rounds >= rounds_to_settle(baseline, tracker))

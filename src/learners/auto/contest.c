@@ -27,7 +27,7 @@ void gbose__contest_learn(struct gbose__contest *contest, const struct gbose__tu
 {
     if (contest->coins >= tuning->contest_coins * (double)dim)
         compare(contest, tuning, variance, coin);
-    if (contest->evidence >= tuning->contest_high)
+    if (contest->evidence > tuning->contest_high)
         contest->full_chooses = 0;
     else if (contest->evidence < 0)
         contest->full_chooses = 1;

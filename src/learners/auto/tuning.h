@@ -38,6 +38,11 @@ struct gbose__tuning {
     double given_memory; /* of their mean and variance: 16384 rounds */
 
     double loss_memory; /* of the squared errors by which trackers are compared */
+    /* A squared error of a tracker on users counts as no more than this many times the usual one of a tracker that knows nothing of
+     * users, or than that one's in the same round. A wild prediction for one unusual user then costs a good tracker its lead for no
+     * longer than it deserves. 10 leaves nearly every round as it is, and a wild one counts 10 (1 - loss_memory) = a fifth of what
+     * a tracker without users misses. */
+    double loss_reach;
     /* The leading tracker changes when the loss of another one is smaller by this factor. */
     double lead_factor;
     double settle_rounds; /* for each feature, before a tracker may lead */
@@ -177,7 +182,8 @@ struct gbose__tuning {
     /* Most evidence of one coin: a jump of v is not taken for evidence. Made for a run of seed 3. */
     double contest_step;
     double contest_memory; /* of evidence, for each coin */
-    /* Evidence at which the orthogonal estimate begins to choose; it does until there is none. */
+    /* Evidence above which the orthogonal estimate begins to choose; it does until there is none. As much as contest_step, so that one
+     * coin alone, which a jump of v may have spoiled, never is enough. */
     double contest_high;
     double contest_least; /* the full estimate cannot earn more credit than this */
     double contest_most;
@@ -206,6 +212,7 @@ static const struct gbose__tuning gbose__tuning_default = {
     .given_limit = 64,
     .given_memory = 1 - 1.0 / 16384,
     .loss_memory = 0.98,
+    .loss_reach = 10,
     .lead_factor = 1.05,
     .settle_rounds = 5,
     .given_settle = 4,
