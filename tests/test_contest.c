@@ -13,6 +13,7 @@ static const struct gbose__tuning tuning = {.contest_coins = 2,
                                             .contest_step = 0.7,
                                             .contest_memory = 0.97,
                                             .contest_high = 1.3,
+                                            .contest_reach = 2.5,
                                             .contest_least = -1.5,
                                             .contest_most = 5,
                                             .coin_memory = 0.9};
@@ -23,20 +24,23 @@ static void evidence_is_what_its_definition_says(void **state)
     struct gbose__contest contest = {.full_chooses = 1};
     struct random r = {12};
     long double evidence = 0, squares = 0, count = 0;
-    int chooses = 1, turns = 0, at_end = 0;
+    int chooses = 1, turns = 0, at_end = 0, bounded = 0;
 
     (void)state;
     for (int t = 0; t < 600; t++) {
         double effect = random_normal(&r), off = t % 300 < 150 ? 0.9 : 0.05;
         struct gbose__coin coin = {effect, effect + off * random_normal(&r), effect + 0.3 * random_normal(&r),
                                    0.4 * random_normal(&r)};
-        double variance = t % 2 ? 0.02 : 0.3;
+        double variance = t % 2 ? 0.02 : 0.3, least = 0.03;
 
         if (t >= FIRST) {
             long double full = (long double)effect - coin.full,
                         orthogonal = (long double)effect - coin.orthogonal;
-            long double step =
-                0.4L * (full * full - orthogonal * orthogonal) / fmaxl(variance, squares / count);
+            long double unit = fmaxl(variance, squares / count);
+            long double step = 0.4L * (full * full - orthogonal * orthogonal) /
+                               (chooses ? unit : fminl(unit, 2.5L * (long double)least));
+
+            bounded += !chooses && unit > 2.5L * (long double)least;
 
             evidence = 0.97L * evidence + fminl(0.7L, fmaxl(-0.7L, step));
             evidence = fminl(5, fmaxl(-1.5L, evidence));
@@ -48,13 +52,13 @@ static void evidence_is_what_its_definition_says(void **state)
         }
         squares = 0.9L * squares + (long double)coin.residual * coin.residual;
         count = 0.9L * count + 1;
-        gbose__contest_learn(&contest, &tuning, DIM, variance, &coin);
+        gbose__contest_learn(&contest, &tuning, DIM, variance, least, &coin);
         assert_near(contest.evidence, evidence, 1e-9);
         assert_int_equal(contest.full_chooses, chooses);
         assert_int_equal(contest.coins, t + 1);
         assert_true(gbose__contest_is_sane(&contest, &tuning, 1));
     }
-    assert_true(turns >= 3 && at_end > 10);
+    assert_true(turns >= 3 && at_end > 10 && bounded > 10);
 }
 
 /* One coin, however far off, is no proof. */
@@ -64,9 +68,9 @@ static void a_single_coin_decides_nothing(void **state)
     struct gbose__coin coin = {1e140, -1e140, 1e140, 1};
 
     (void)state;
-    gbose__contest_learn(&contest, &tuning, DIM, 1e-200, &coin);
+    gbose__contest_learn(&contest, &tuning, DIM, 1e-200, 1e-200, &coin);
     assert_true(contest.full_chooses == 1 && contest.evidence == 0.7);
-    gbose__contest_learn(&contest, &tuning, DIM, 1e-200, &coin);
+    gbose__contest_learn(&contest, &tuning, DIM, 1e-200, 1e-200, &coin);
     assert_true(contest.full_chooses == 0);
 }
 
@@ -77,9 +81,9 @@ static void a_single_coin_decides_nothing_as_released(void **state)
     struct gbose__coin coin = {50, -50, 50, 1};
 
     (void)state;
-    gbose__contest_learn(&contest, &gbose__tuning_default, DIM, 0.3, &coin);
+    gbose__contest_learn(&contest, &gbose__tuning_default, DIM, 0.3, 0.3, &coin);
     assert_true(contest.full_chooses == 1 && contest.evidence > 0);
-    gbose__contest_learn(&contest, &gbose__tuning_default, DIM, 0.3, &coin);
+    gbose__contest_learn(&contest, &gbose__tuning_default, DIM, 0.3, 0.3, &coin);
     assert_true(contest.full_chooses == 0);
 }
 

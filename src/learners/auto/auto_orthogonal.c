@@ -24,7 +24,7 @@ void gbose__auto_orthogonal_learn(gbose *g, const struct gbose__note *note, doub
 
     if (own->may_choose)
         gbose__contest_learn(&state->contest, own->tuning, g->dim, gbose__scale_recent(&state->by_ticket),
-                             &coin);
+                             state->by_ticket.least, &coin);
     else
         gbose__contest_count(&state->contest, own->tuning, &coin);
     gbose__ridge_term(orthogonal, orthogonal->x, note->weight,

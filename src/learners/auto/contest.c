@@ -1,9 +1,11 @@
 #include "learners/auto/contest.h"
 
+#include <math.h>
+
 #include "learners/auto/clip.h"
 
 static void compare(struct gbose__contest *contest, const struct gbose__tuning *tuning, double variance,
-                    const struct gbose__coin *coin)
+                    double least, const struct gbose__coin *coin)
 {
     double coin_variance = contest->coin_squares / contest->coin_count, difference;
     double full = gbose__clip(coin->effect - coin->full, GBOSE__CLIP_RESIDUAL);
@@ -11,6 +13,8 @@ static void compare(struct gbose__contest *contest, const struct gbose__tuning *
 
     if (coin_variance > variance)
         variance = coin_variance;
+    if (!(contest->full_chooses > 0) && least > 0)
+        variance = fmin(variance, tuning->contest_reach * least);
     if (variance > 0) {
         difference = tuning->contest_share * (full * full - orthogonal * orthogonal) / variance;
         contest->evidence =
@@ -23,10 +27,10 @@ static void compare(struct gbose__contest *contest, const struct gbose__tuning *
 }
 
 void gbose__contest_learn(struct gbose__contest *contest, const struct gbose__tuning *tuning, size_t dim,
-                          double variance, const struct gbose__coin *coin)
+                          double variance, double least, const struct gbose__coin *coin)
 {
     if (contest->coins >= tuning->contest_coins * (double)dim)
-        compare(contest, tuning, variance, coin);
+        compare(contest, tuning, variance, least, coin);
     if (contest->evidence > tuning->contest_high)
         contest->full_chooses = 0;
     else if (contest->evidence < 0)

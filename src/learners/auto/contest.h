@@ -3,7 +3,11 @@
  * In a round with a coin X = b_a - bbar is random whatever v does, so that the squared errors with which both
  * estimates predict the coin's effect compare them fairly. Their difference, in units of the residual
  * variance, is evidence against the full estimate. The full one chooses until the evidence is high; then the
- * orthogonal one does until there is none. */
+ * orthogonal one does until there is none.
+ *
+ * An orthogonal estimate that is wrong makes all residuals large while it chooses, and in units of these its errors would look
+ * small: it would choose for thousands of rounds. So while it chooses the unit is at most a few times the least variance
+ * that was ever seen. */
 #ifndef GBOSE_LEARNERS_AUTO_CONTEST_H
 #define GBOSE_LEARNERS_AUTO_CONTEST_H
 
@@ -28,9 +32,9 @@ struct gbose__coin {
 };
 
 /* Compare the estimates on a coin, and decide who chooses. `variance` is s^2, the recent mean square of all
- * residuals. */
+ * residuals, and `least` is s_min^2. */
 void gbose__contest_learn(struct gbose__contest *contest, const struct gbose__tuning *tuning, size_t dim,
-                          double variance, const struct gbose__coin *coin);
+                          double variance, double least, const struct gbose__coin *coin);
 
 /* The same where there is no full estimate. */
 void gbose__contest_count(struct gbose__contest *contest, const struct gbose__tuning *tuning,
