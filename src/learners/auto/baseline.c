@@ -340,10 +340,10 @@ static void learn_trackers(const struct gbose__baseline *baseline,
             approach_square(tracker->plain, tuning,
                             lesson->reward - gbose__tracker_plain(tracker, lesson->features));
         square = error * error;
-        if (gbose__tracker_is_of_user(tracker))
-            square = fmin(square, most);
-        else
-            most = fmax(most, fmax(square, tuning->loss_reach * *tracker->loss));
+        if (!gbose__tracker_is_of_user(tracker))
+            most = gbose__clip_below(most, gbose__clip_below(square, tuning->loss_reach * *tracker->loss));
+        else if (square > most)
+            square = most;
         *tracker->loss = memory * *tracker->loss + (1 - memory) * square;
         gbose__tracker_learn(tracker, lesson->features, lesson->reward, lesson->played, effort == LEARNS,
                              scratch);

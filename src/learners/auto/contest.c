@@ -1,7 +1,5 @@
 #include "learners/auto/contest.h"
 
-#include <math.h>
-
 #include "learners/auto/clip.h"
 
 static void compare(struct gbose__contest *contest, const struct gbose__tuning *tuning, double variance,
@@ -13,8 +11,8 @@ static void compare(struct gbose__contest *contest, const struct gbose__tuning *
 
     if (coin_variance > variance)
         variance = coin_variance;
-    if (!(contest->full_chooses > 0) && least > 0)
-        variance = fmin(variance, tuning->contest_reach * least);
+    if (!(contest->full_chooses > 0) && least > 0 && variance > tuning->contest_reach * least)
+        variance = tuning->contest_reach * least;
     if (variance > 0) {
         difference = tuning->contest_share * (full * full - orthogonal * orthogonal) / variance;
         contest->evidence =
