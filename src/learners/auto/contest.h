@@ -6,8 +6,8 @@
  * orthogonal one does until there is none.
  *
  * An orthogonal estimate that is wrong makes all residuals large while it chooses, and in units of these its errors would look
- * small: it would choose for thousands of rounds. So while it chooses the unit is at most a few times the least variance
- * that was ever seen. */
+ * small: it would choose for thousands of rounds. So while it chooses the unit is at most contest_reach times the least
+ * variance that was ever seen. */
 #ifndef GBOSE_LEARNERS_AUTO_CONTEST_H
 #define GBOSE_LEARNERS_AUTO_CONTEST_H
 
