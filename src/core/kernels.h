@@ -112,6 +112,13 @@ struct gbose__kernels {
     /* y += c x */
     void (*axpy)(double *y, double c, const double *x, size_t n);
 
+    /* out = y + c[0] row_0 + c[1] row_1 + ..., in this order, of n rows; out may be y */
+    void (*combine)(double *out, const double *y, const double *c, const double *rows, size_t n,
+                    size_t stride);
+
+    /* row_i += c[i] x for n rows */
+    void (*spread)(double *rows, const double *c, const double *x, size_t n, size_t stride);
+
     /* y += c (x - y) */
     void (*approach)(double *y, double c, const double *x, size_t n);
 

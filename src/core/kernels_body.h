@@ -230,12 +230,18 @@ static void means(double *mean, const double *rows, size_t n, size_t stride)
 {
     double share = 1 / (double)n;
 
-    for (size_t i = 0; i < stride; i += VEC_DOUBLES) {
-        vec first = load(rows + i), off = {0};
+    for (size_t i = 0; i < stride; i += GBOSE__LANES) {
+        vec first[PARTS], off[PARTS];
 
+        for (size_t p = 0; p < PARTS; p++) {
+            first[p] = load(rows + i + p * VEC_DOUBLES);
+            off[p] = (vec){0};
+        }
         for (size_t k = 1; k < n; k++)
-            off += load(rows + k * stride + i) - first;
-        store(mean + i, first + share * off);
+            for (size_t p = 0; p < PARTS; p++)
+                off[p] += load(rows + k * stride + i + p * VEC_DOUBLES) - first[p];
+        for (size_t p = 0; p < PARTS; p++)
+            store(mean + i + p * VEC_DOUBLES, first[p] + share * off[p]);
     }
 }
 
@@ -360,6 +366,47 @@ static void axpy(double *y, double c, const double *x, size_t n)
         }
 }
 
+static void combine(double *out, const double *y, const double *c, const double *rows, size_t n,
+                    size_t stride)
+{
+    for (size_t i = 0; i < stride; i += GBOSE__LANES) {
+        const double *row = rows + i;
+        vec sum[PARTS];
+
+        for (size_t p = 0; p < PARTS; p++)
+            sum[p] = load(y + i + p * VEC_DOUBLES);
+        for (size_t k = 0; k < n; k++, row += stride)
+            for (size_t p = 0; p < PARTS; p++)
+                sum[p] += c[k] * load(row + p * VEC_DOUBLES);
+        for (size_t p = 0; p < PARTS; p++)
+            store(out + i + p * VEC_DOUBLES, sum[p]);
+    }
+}
+
+/* Add multiples of x, of `width` numbers, to n rows that are stride apart, ROWS of them at a time. */
+static inline void add_to_rows(double *rows, const double *c, const double *x, size_t n, size_t stride,
+                               size_t width)
+{
+    for (; n >= ROWS; n -= ROWS, c += ROWS, rows += ROWS * stride) {
+        double factor[ROWS];
+
+        memcpy(factor, c, sizeof factor); /* before a store that might change them */
+        for (size_t i = 0; i < width; i += VEC_DOUBLES) {
+            vec v = load(x + i);
+
+            for (size_t r = 0; r < ROWS; r++)
+                store(rows + r * stride + i, load(rows + r * stride + i) + factor[r] * v);
+        }
+    }
+    for (; n; n--, c++, rows += stride)
+        axpy(rows, *c, x, width);
+}
+
+static void spread(double *rows, const double *c, const double *x, size_t n, size_t stride)
+{
+    add_to_rows(rows, c, x, n, stride, stride);
+}
+
 static void approach(double *y, double c, const double *x, size_t n)
 {
     for (size_t i = 0; i < n; i += GBOSE__LANES)
@@ -400,8 +447,11 @@ static struct gbose__span find_span(const double *x, size_t stride)
  * last one it stands in for those that are missing. */
 static inline void find_rows(const double **row, const double *root, size_t j, size_t dim)
 {
+    const double *first = root + gbose__triangle_row(j);
+    size_t width = gbose__pad(j + 1), last = dim - 1 - j;
+
     for (size_t r = 0; r < ROWS; r++)
-        row[r] = root + gbose__triangle_row(j + r < dim ? j + r : dim - 1);
+        row[r] = first + (r < last ? r : last) * width;
 }
 
 /* Such rows, of some width, times x. */
@@ -463,31 +513,38 @@ struct panel {
     int active[PANEL / GBOSE__LANES]; /* has this group of eight rows an f that is not 0? */
 };
 
+/* Is one of eight numbers not 0? */
+static inline int has_any(const double *f)
+{
+    unsigned any = 0;
+
+    for (size_t p = 0; p < PARTS; p++)
+        any |= bits_of((mask)(load(f + p * VEC_DOUBLES) != 0.0));
+    return any != 0;
+}
+
 /* Row `first` and those after it: f, and from alpha before them the two factors. Returns the alpha behind
  * them. */
 static inline double find_factors(struct panel *q, double alpha, const double *root, size_t first, size_t dim,
                                   const double *x, struct gbose__span s, double w)
 {
-    size_t rows = gbose__pad(dim - first < PANEL ? dim - first : PANEL);
+    size_t count = dim - first < PANEL ? dim - first : PANEL, rows = gbose__pad(count);
     double before[PANEL + 1], root_before[PANEL + 1];
 
-    for (size_t k = 0; k < rows; k += ROWS) {
+    for (size_t k = 0; k < count; k += ROWS) {
         const double *row[ROWS];
-        size_t j = first + k < dim ? first + k : dim - 1;
 
-        find_rows(row, root, j, dim);
-        span_dots(q->f + k, row, gbose__pad(j + 1), x, s);
+        find_rows(row, root, first + k, dim);
+        span_dots(q->f + k, row, gbose__pad(first + k + 1), x, s);
     }
-    for (size_t k = dim - first; k < rows; k++)
+    for (size_t k = count; k < rows; k++)
         q->f[k] = 0;
     for (size_t k = 0; k < rows; k += GBOSE__LANES) {
-        int any = 0;
+        q->active[k / GBOSE__LANES] = has_any(q->f + k);
         for (size_t i = k; i < k + GBOSE__LANES; i++) {
-            any |= q->f[i] != 0;
             before[i] = alpha;
             alpha += w * q->f[i] * q->f[i];
         }
-        q->active[k / GBOSE__LANES] = any;
     }
     before[rows] = alpha;
     for (size_t k = 0; k <= rows; k++)
@@ -550,14 +607,13 @@ static double triangle_step(double *root, size_t dim, double *sum, const double 
 static void triangle_add(double *triangle, size_t dim, const double *x)
 {
     struct gbose__span s = find_span(x, gbose__pad(dim));
-    double *row = triangle + gbose__triangle_row(s.begin);
     size_t end = s.end < dim ? s.end : dim;
 
-    for (size_t j = s.begin; j < end;) { /* rows of one width */
-        size_t width = gbose__pad(j + 1), last = width < end ? width : end;
+    for (size_t j = s.begin; j < end; j += GBOSE__LANES) { /* rows of one width */
+        size_t width = gbose__pad(j + 1), count = end - j < GBOSE__LANES ? end - j : GBOSE__LANES;
 
-        for (; j < last; j++, row += width)
-            axpy(row + s.begin, x[j], x + s.begin, width - s.begin);
+        add_to_rows(triangle + gbose__triangle_row(j) + s.begin, x + j, x + s.begin, count, width,
+                    width - s.begin);
     }
 }
 
@@ -1009,6 +1065,8 @@ const struct gbose__kernels GBOSE__TABLE = {
     .dots = all_dots,
     .squares = all_squares,
     .axpy = axpy,
+    .combine = combine,
+    .spread = spread,
     .approach = approach,
     .rotate = rotate,
     .normals = normals,
