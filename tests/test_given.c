@@ -134,7 +134,8 @@ static void trackers_move_along(void **state)
     assert_true(tracker->forget == 1 && tracker->level == 1);
     for (int t = 0; t < ROUNDS; t++) {
         struct gbose__given_move move[COUNT];
-        double features[GBOSE__MAX_FEATURES] = {0}, b[STRIDE] = {1, 2}, scratch[STRIDE];
+        double features[GBOSE__MAX_FEATURES] = {0}, centred[GBOSE__CENTRED], b[STRIDE] = {1, 2},
+               scratch[STRIDE];
         double a[3][3] = {{0}}, slope[3] = {0};
 
         draw(&r, t, value[t]);
@@ -146,7 +147,8 @@ static void trackers_move_along(void **state)
                 moves++;
             }
         gbose__given_features(&given, tuning, features + GBOSE__FEATURE_ROUND, value[t]);
-        gbose__tracker_learn(tracker, features, reward[t], b, 1, scratch);
+        gbose__tracker_centre(tracker, centred, features);
+        gbose__tracker_learn(tracker, centred, reward[t], b, 1, scratch);
         if (t < 3)
             continue;
         for (size_t i = 0; i <= COUNT; i++) {

@@ -120,9 +120,10 @@ static void begin(struct world *w)
 static void learn(struct world *w, const double *features, double reward, const double *b)
 {
     for (size_t k = 0; k < w->count; k++) {
-        double scratch[STRIDE];
+        double x[GBOSE__CENTRED], scratch[STRIDE];
 
-        gbose__tracker_learn(&w->t.tracker[k], features, reward, b, 1, scratch);
+        gbose__tracker_centre(&w->t.tracker[k], x, features);
+        gbose__tracker_learn(&w->t.tracker[k], x, reward, b, 1, scratch);
         oracle_learn(&w->oracle[k], features, reward, b);
     }
 }
@@ -132,8 +133,10 @@ static void compare(const struct world *w, const double *features, double scale,
     assert_true(gbose__trackers_are_sane(&w->t));
     for (size_t k = 0; k < w->count; k++) {
         long double expected[OUTPUTS];
-        double bhat[STRIDE], rhat = gbose__tracker_predict(&w->t.tracker[k], features, bhat);
+        double x[GBOSE__CENTRED], bhat[STRIDE], rhat;
 
+        gbose__tracker_centre(&w->t.tracker[k], x, features);
+        rhat = gbose__tracker_predict(&w->t.tracker[k], x, bhat);
         if (w->t.tracker[k].level != w->t.tracker[k].forget)
             continue; /* two memories are no weighted least squares */
         oracle_predict(&w->oracle[k], features, expected);
@@ -232,18 +235,20 @@ static void slopes_are_those_of_the_predictions(void **state)
     for (size_t k = 0; k < w.count; k++)
         for (double best = -1.7; best < 2; best += 3.1) {
             const struct gbose__tracker *v = &w.t.tracker[k];
-            double value[2], bhat[STRIDE], along[GBOSE__MAX_ALONG], slope, numeric, baseline;
+            double x[GBOSE__CENTRED], value[2], bhat[STRIDE], along[GBOSE__MAX_ALONG];
+            double slope, numeric, baseline;
 
             for (int side = 0; side < 2; side++) {
                 features[GBOSE__FEATURE_BEST] = best + (side ? step : -step);
                 /* what the slope's root is that of: it is kept from zero by 0.01 */
                 features[GBOSE__FEATURE_ROOT] = sqrt(fabs(features[GBOSE__FEATURE_BEST]) + 0.01);
-                value[side] = gbose__tracker_predict(v, features, bhat);
+                gbose__tracker_centre(v, x, features);
+                value[side] = gbose__tracker_predict(v, x, bhat);
                 for (size_t i = 0; i < DIM; i++)
                     value[side] -= bhat[i] * mu[i];
             }
             gbose__trackers_along(&w.t, 1, along, mu);
-            baseline = gbose__tracker_baseline(v, features, along + (size_t)(v->bbar - w.t.rows) / STRIDE);
+            baseline = gbose__tracker_baseline(v, x, along + (size_t)(v->bbar - w.t.rows) / STRIDE);
             assert_true(fabs(baseline - value[1]) <= 1e-12 * (1 + fabs(baseline)));
             features[GBOSE__FEATURE_BEST] = best;
             slope = gbose__tracker_slope(v, features, mu);

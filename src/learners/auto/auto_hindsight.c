@@ -25,7 +25,7 @@ static double go_through(gbose *g, const double *weight, double *residual)
     const struct gbose__baseline *baseline = &own->baseline;
     const struct gbose__tracker *leader = gbose__baseline_leader(baseline);
     struct gbose__ridge *full = &g->fit[gbose__auto_full_index(g)];
-    double features[GBOSE__MAX_FEATURES], squares = 0;
+    double features[GBOSE__MAX_FEATURES], x[GBOSE__CENTRED], squares = 0;
 
     gbose__tracker_begin_means(leader);
     for (size_t k = 0; k < gbose__hindsight_count(&baseline->hindsight); k++) {
@@ -33,7 +33,8 @@ static double go_through(gbose *g, const double *weight, double *residual)
         double response;
 
         gbose__baseline_features_again(baseline, features, &round);
-        response = round.reward - gbose__tracker_predict(leader, features, full->x);
+        gbose__tracker_centre(leader, x, features);
+        response = round.reward - gbose__tracker_predict(leader, x, full->x);
         memcpy(own->played, round.played, full->dim * sizeof(double));
         for (size_t i = 0; i < full->dim; i++)
             full->x[i] = own->played[i] - full->x[i];
@@ -43,7 +44,7 @@ static double go_through(gbose *g, const double *weight, double *residual)
             squares += residual[k] * residual[k];
         } else if (k > 0)
             gbose__ridge_term(full, full->x, weight[k], weight[k] * response);
-        gbose__tracker_learn(leader, features, round.reward, own->played, 0, own->scratch);
+        gbose__tracker_learn(leader, x, round.reward, own->played, 0, own->scratch);
     }
     return squares;
 }

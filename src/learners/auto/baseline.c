@@ -243,12 +243,14 @@ struct gbose__prediction gbose__baseline_predict(const struct gbose__baseline *b
 {
     const struct gbose__tracker *leader = gbose__baseline_leader(baseline);
     struct gbose__prediction prediction = {0, 0, 0};
+    double x[GBOSE__CENTRED];
 
     if (!leader->tuning->use_baseline) {
         memset(bhat, 0, leader->stride * sizeof *bhat);
         return prediction;
     }
-    prediction.reward = gbose__clip(gbose__tracker_predict(leader, features, bhat), GBOSE_MAX_INPUT);
+    gbose__tracker_centre(leader, x, features);
+    prediction.reward = gbose__clip(gbose__tracker_predict(leader, x, bhat), GBOSE_MAX_INPUT);
     if (!gbose__kernels->within(bhat, leader->stride, GBOSE_MAX_INPUT))
         for (size_t i = 0; i < leader->stride; i++)
             bhat[i] = gbose__clip(bhat[i], GBOSE_MAX_INPUT);
@@ -288,16 +290,16 @@ static double rounds_to_settle(const struct gbose__baseline *baseline, const str
 {
     const struct gbose__tuning *tuning = tracker->tuning;
 
-    if (tracker == gbose__trackers_flexible(&baseline->trackers))
-        return tuning->flexible_settle;
-    if (baseline->trackers.offer && tracker == gbose__trackers_tree(&baseline->trackers))
-        return tuning->tree_settle;
-    if (gbose__tracker_is_of_user(tracker))
-        return tracker == gbose__trackers_linear(&baseline->trackers) ? tuning->linear_settle
-                                                                      : tuning->index_settle;
     if (gbose__tracker_is_of_round(tracker))
         return tuning->given_settle + (double)tracker->q;
-    return tuning->settle_rounds * (double)tracker->q;
+    if (!gbose__tracker_is_of_user(tracker))
+        return tuning->settle_rounds * (double)tracker->q;
+    if (tracker == gbose__trackers_flexible(&baseline->trackers))
+        return tuning->flexible_settle;
+    if (tracker == gbose__trackers_tree(&baseline->trackers))
+        return tuning->tree_settle;
+    return tracker == gbose__trackers_linear(&baseline->trackers) ? tuning->linear_settle
+                                                                  : tuning->index_settle;
 }
 
 /* A discounted mean of squares, in which an outlier counts only as an outlier. */
@@ -326,27 +328,25 @@ static void learn_trackers(const struct gbose__baseline *baseline,
     for (size_t k = 0; k < trackers->count; k++) {
         const struct gbose__tracker *tracker = &trackers->tracker[k];
         enum effort effort = effort_of(baseline, &efforts, tracker);
-        double error;
+        double x[GBOSE__CENTRED], error;
 
         if (effort == RESTS)
             continue;
-        error =
-            lesson->reward - lesson->score -
-            gbose__tracker_baseline(tracker, lesson->features, along + gbose__tracker_row(trackers, tracker));
+        gbose__tracker_centre(tracker, x, lesson->features);
+        error = lesson->reward - lesson->score -
+                gbose__tracker_baseline(tracker, x, along + gbose__tracker_row(trackers, tracker));
         error = gbose__clip(error, GBOSE__CLIP_RESIDUAL);
         if (compares && tracker == leader)
             approach_square(&baseline->state->led, tuning, error);
         if (compares)
-            approach_square(tracker->plain, tuning,
-                            lesson->reward - gbose__tracker_plain(tracker, lesson->features));
+            approach_square(tracker->plain, tuning, lesson->reward - gbose__tracker_plain(tracker, x));
         square = error * error;
         if (!gbose__tracker_is_of_user(tracker))
             most = gbose__clip_below(most, gbose__clip_below(square, tuning->loss_reach * *tracker->loss));
         else if (square > most)
             square = most;
         *tracker->loss = memory * *tracker->loss + (1 - memory) * square;
-        gbose__tracker_learn(tracker, lesson->features, lesson->reward, lesson->played, effort == LEARNS,
-                             scratch);
+        gbose__tracker_learn(tracker, x, lesson->reward, lesson->played, effort == LEARNS, scratch);
         if ((!best || *tracker->loss < *best->loss) && lesson->rounds >= rounds_to_settle(baseline, tracker))
             best = tracker;
     }
@@ -451,7 +451,7 @@ void gbose__baseline_choose_functions(const struct gbose__baseline *baseline, do
 void gbose__baseline_learn_again(const struct gbose__baseline *baseline, const struct gbose__tracker *tracker,
                                  double *played, double *scratch)
 {
-    double features[GBOSE__MAX_FEATURES];
+    double features[GBOSE__MAX_FEATURES], x[GBOSE__CENTRED];
 
     gbose__tracker_begin(tracker);
     for (size_t k = 0; k < gbose__hindsight_count(&baseline->hindsight); k++) {
@@ -459,7 +459,8 @@ void gbose__baseline_learn_again(const struct gbose__baseline *baseline, const s
 
         gbose__baseline_features_again(baseline, features, &round);
         memcpy(played, round.played, baseline->trackers.dim * sizeof *played);
-        gbose__tracker_learn(tracker, features, round.reward, played, 1, scratch);
+        gbose__tracker_centre(tracker, x, features);
+        gbose__tracker_learn(tracker, x, round.reward, played, 1, scratch);
     }
 }
 

@@ -97,8 +97,12 @@ void gbose__trackers_move_given(const struct gbose__trackers *trackers, size_t i
 void gbose__trackers_move(const struct gbose__trackers *trackers, const double *by, double sign);
 int gbose__trackers_are_sane(const struct gbose__trackers *trackers);
 
+/* The features of a round that a tracker has, less their means: x, as the functions that take an x want it. It has room to be padded. */
+#define GBOSE__CENTRED (GBOSE__MAX_FEATURES + 8)
+void gbose__tracker_centre(const struct gbose__tracker *tracker, double *x, const double *features);
+
 /* rhat; bhat is written, a padded row. */
-double gbose__tracker_predict(const struct gbose__tracker *tracker, const double *features, double *bhat);
+double gbose__tracker_predict(const struct gbose__tracker *tracker, const double *x, double *bhat);
 
 /* The number among them of the tracker of the same kind, perhaps of other trackers. */
 size_t gbose__trackers_place(const struct gbose__trackers *trackers, const struct gbose__tracker *tracker);
@@ -126,11 +130,10 @@ void gbose__trackers_along(const struct gbose__trackers *trackers, int users, do
 size_t gbose__tracker_row(const struct gbose__trackers *trackers, const struct gbose__tracker *tracker);
 
 /* rhat - bhat'mu; `along` is where the tracker's numbers begin in what gbose__trackers_along() wrote. */
-double gbose__tracker_baseline(const struct gbose__tracker *tracker, const double *features,
-                               const double *along);
+double gbose__tracker_baseline(const struct gbose__tracker *tracker, const double *x, const double *along);
 
 /* rhat alone. */
-double gbose__tracker_plain(const struct gbose__tracker *tracker, const double *features);
+double gbose__tracker_plain(const struct gbose__tracker *tracker, const double *x);
 
 /* By how much rhat - bhat'mu moves with the best score, as it is in `features`; 0 for a tracker that does not
  * use it. */
@@ -151,9 +154,9 @@ void gbose__tracker_restart(const struct gbose__tracker *tracker, const double *
 void gbose__tracker_begin(const struct gbose__tracker *tracker);
 void gbose__tracker_begin_means(const struct gbose__tracker *tracker);
 
-/* Learn a round; b and the scratch are padded rows. Without slopes, which cost most, only the means learn
- * it. */
-void gbose__tracker_learn(const struct gbose__tracker *tracker, const double *features, double reward,
-                          const double *b, int slopes, double *scratch);
+/* Learn a round; b and the scratch are padded rows, and x is padded. Without slopes, which cost most, only the means
+ * learn it. */
+void gbose__tracker_learn(const struct gbose__tracker *tracker, double *x, double reward, const double *b,
+                          int slopes, double *scratch);
 
 #endif

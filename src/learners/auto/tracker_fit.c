@@ -5,8 +5,7 @@
 #include "core/kernels.h"
 #include "learners/auto/tracker_inner.h"
 
-/* The features of a tracker, less their means. */
-static void centred(double *x, const struct gbose__tracker *tracker, const double *features)
+void gbose__tracker_centre(const struct gbose__tracker *tracker, double *x, const double *features)
 {
     const double *own = features + GBOSE__FEATURE_ROUND;
 
@@ -40,25 +39,10 @@ static void centred(double *x, const struct gbose__tracker *tracker, const doubl
     }
 }
 
-/* gbose__tracker_predict() for features that are centred. */
-static double predict(const struct gbose__tracker *tracker, const double *x, double *bhat)
+double gbose__tracker_predict(const struct gbose__tracker *tracker, const double *x, double *bhat)
 {
-    double rhat = *tracker->rbar;
-
-    memcpy(bhat, tracker->bbar, tracker->stride * sizeof *bhat);
-    for (size_t i = 0; i < tracker->q; i++) {
-        rhat += x[i] * tracker->slope_r[i];
-        gbose__kernels->axpy(bhat, x[i], tracker->slope_b + i * tracker->stride, tracker->stride);
-    }
-    return rhat;
-}
-
-double gbose__tracker_predict(const struct gbose__tracker *tracker, const double *features, double *bhat)
-{
-    double x[GBOSE__MAX_FEATURES];
-
-    centred(x, tracker, features);
-    return predict(tracker, x, bhat);
+    gbose__kernels->combine(bhat, tracker->bbar, x, tracker->slope_b, tracker->q, tracker->stride);
+    return gbose__tracker_plain(tracker, x);
 }
 
 void gbose__trackers_along(const struct gbose__trackers *trackers, int users, double *along, const double *mu)
@@ -75,22 +59,19 @@ size_t gbose__tracker_row(const struct gbose__trackers *trackers, const struct g
     return (size_t)(tracker->bbar - trackers->rows) / tracker->stride;
 }
 
-double gbose__tracker_baseline(const struct gbose__tracker *tracker, const double *features,
-                               const double *along)
+double gbose__tracker_baseline(const struct gbose__tracker *tracker, const double *x, const double *along)
 {
-    double x[GBOSE__MAX_FEATURES], baseline = *tracker->rbar - along[0];
+    double baseline = *tracker->rbar - along[0];
 
-    centred(x, tracker, features);
     for (size_t i = 0; i < tracker->q; i++)
         baseline += x[i] * (tracker->slope_r[i] - along[1 + i]);
     return baseline;
 }
 
-double gbose__tracker_plain(const struct gbose__tracker *tracker, const double *features)
+double gbose__tracker_plain(const struct gbose__tracker *tracker, const double *x)
 {
-    double x[GBOSE__MAX_FEATURES], rhat = *tracker->rbar;
+    double rhat = *tracker->rbar;
 
-    centred(x, tracker, features);
     for (size_t i = 0; i < tracker->q; i++)
         rhat += x[i] * tracker->slope_r[i];
     return rhat;
@@ -205,29 +186,28 @@ static void put_back(const struct gbose__tracker *tracker, size_t i, double *gai
     tracker->prior[i] = tracker->tuning->slope_prior;
 }
 
-/* Room for a vector of features, padded. */
-enum { PADDED = GBOSE__MAX_FEATURES + 8 };
-
-/* The slopes move by the errors of the predictions. x is centred, with room to be padded; `error` is scratch, a row. */
+/* The slopes move by the errors of the predictions; `error` is scratch, a row. */
 static void learn_slopes(const struct gbose__tracker *tracker, double *x, double reward,
                          const double *restrict b, double n, double *restrict error)
 {
-    double gain[2 * PADDED], off = reward - predict(tracker, x, error);
+    double gain[2 * GBOSE__CENTRED], off = reward - gbose__tracker_predict(tracker, x, error);
     double share = 1 / (n + 1), weight = n * share;
     double worn = tracker->tuning->prior_worn * tracker->tuning->slope_prior;
 
     for (size_t j = 0, stride = tracker->stride; j < stride; j++)
         error[j] = b[j] - error[j];
     if (tracker->forget < 1) {
-        multiply(tracker->root, 1 / sqrt(tracker->forget), gbose__triangle(tracker->q));
+        double grow = 1 / sqrt(tracker->forget);
+
+        for (size_t j = 0; j < tracker->q; j++)
+            multiply(root_row(tracker, j), grow, j + 1);
         multiply(tracker->prior, tracker->forget, tracker->q);
     }
     add(tracker, gain, x, weight);
-    for (size_t i = 0; i < tracker->q; i++) {
-        tracker->slope_r[i] += weight * gain[i] * off;
-        gbose__kernels->axpy(tracker->slope_b + i * tracker->stride, weight * gain[i], error,
-                             tracker->stride);
-    }
+    multiply(gain, weight, tracker->q);
+    for (size_t i = 0; i < tracker->q; i++)
+        tracker->slope_r[i] += gain[i] * off;
+    gbose__kernels->spread(tracker->slope_b, gain, error, tracker->q, tracker->stride);
     for (size_t i = 0; i < tracker->q && tracker->prior[(size_t)*tracker->turn] <= worn; i++) {
         put_back(tracker, (size_t)*tracker->turn, gain);
         *tracker->turn = (double)(((size_t)*tracker->turn + 1) % tracker->q);
@@ -237,7 +217,7 @@ static void learn_slopes(const struct gbose__tracker *tracker, double *x, double
 /* What is known stays what it was, in the new unit; the prior is the same in any unit. */
 static void rescale_feature(const struct gbose__tracker *tracker, size_t i, double factor)
 {
-    double gain[2 * PADDED];
+    double gain[2 * GBOSE__CENTRED];
 
     tracker->prior[i] *= factor * factor;
     tracker->slope_r[i] /= factor;
@@ -297,12 +277,11 @@ void gbose__tracker_begin(const struct gbose__tracker *tracker)
     gbose__tracker_begin_means(tracker);
 }
 
-void gbose__tracker_learn(const struct gbose__tracker *tracker, const double *features, double reward,
-                          const double *b, int slopes, double *scratch)
+void gbose__tracker_learn(const struct gbose__tracker *tracker, double *x, double reward, const double *b,
+                          int slopes, double *scratch)
 {
-    double n = tracker->level * *tracker->n, share = 1 / (n + 1), x[PADDED];
+    double n = tracker->level * *tracker->n, share = 1 / (n + 1);
 
-    centred(x, tracker, features);
     if (tracker->q && slopes)
         learn_slopes(tracker, x, reward, b, n, scratch);
     for (size_t i = 0; i < tracker->q; i++)
