@@ -91,8 +91,9 @@ struct gbose__kernels {
     /* Multiply n rows by a row of factors, entry by entry; what is then beyond `most` is `most`. */
     void (*stretch)(double *rows, const double *factor, size_t n, size_t stride, double most);
 
-    /* out = x y, entry by entry */
+    /* out = x y, and out = x - y, entry by entry */
     void (*multiply)(double *out, const double *x, const double *y, size_t n);
+    void (*subtract)(double *out, const double *x, const double *y, size_t n);
 
     /* The smallest and the largest entry of each column of n rows, n > 0, and the mean; returns the sum of the
      * squared distances of the rows from their mean. */

@@ -66,7 +66,7 @@ static inline void store(double *p, vec v)
     *(loose_vec *)p = v;
 }
 
-static inline mask is_within(vec v, double most)
+static inline mask is_within(vec v, vec most)
 {
     const mask magnitude = (mask)(vec){0} + INT64_MAX;
 
@@ -98,13 +98,14 @@ static inline int all_true(mask m)
 
 static int within(const double *x, size_t n, double most)
 {
+    const vec high = (vec){0} + most;
     mask fine = (mask)(vec){0} - 1;
     int rest = 1;
     size_t i = 0;
 
     for (; i + GBOSE__LANES <= n; i += GBOSE__LANES)
         for (size_t p = 0; p < PARTS; p++)
-            fine &= is_within(load(x + i + p * VEC_DOUBLES), most);
+            fine &= is_within(load(x + i + p * VEC_DOUBLES), high);
     for (; i < n; i++)
         rest &= fabs(x[i]) <= most;
     return rest & all_true(fine);
@@ -154,29 +155,29 @@ static void stretch(double *rows, const double *factor, size_t n, size_t stride,
         }
 }
 
-/* Take a vector; is it within `most`? */
-static inline mask take_vector(double *to, const double *x, double most, const double *factor)
+/* Take a vector; is it within `high`? */
+static inline mask take_vector(double *to, const double *x, vec high, const double *factor)
 {
-    const vec high = (vec){0} + most, low = -high;
     vec v = load(x);
 
-    store(to, factor ? larger(smaller(v * load(factor), high), low) : v);
-    return is_within(v, most);
+    store(to, factor ? larger(smaller(v * load(factor), high), -high) : v);
+    return is_within(v, high);
 }
 
 /* A row that is not a whole number of vectors ends with one that overlaps the one before. */
 static inline int take_rows(double *rows, const double *x, size_t n, size_t dim, size_t stride, double most,
                             const double *factor)
 {
+    const vec high = (vec){0} + most;
     size_t last = dim < VEC_DOUBLES ? 0 : dim - VEC_DOUBLES;
     mask fine = (mask)(vec){0} - 1;
     int rest = 1;
 
     for (; n--; rows += stride, x += dim) {
         for (size_t i = 0; i < last; i += VEC_DOUBLES)
-            fine &= take_vector(rows + i, x + i, most, factor ? factor + i : NULL);
+            fine &= take_vector(rows + i, x + i, high, factor ? factor + i : NULL);
         if (dim >= VEC_DOUBLES)
-            fine &= take_vector(rows + last, x + last, most, factor ? factor + last : NULL);
+            fine &= take_vector(rows + last, x + last, high, factor ? factor + last : NULL);
         for (size_t i = 0; i < dim && dim < VEC_DOUBLES; i++) {
             double v = factor ? x[i] * factor[i] : x[i];
 
@@ -198,6 +199,12 @@ static void multiply(double *out, const double *x, const double *y, size_t n)
 {
     for (size_t i = 0; i < n; i += VEC_DOUBLES)
         store(out + i, load(x + i) * load(y + i));
+}
+
+static void subtract(double *out, const double *x, const double *y, size_t n)
+{
+    for (size_t i = 0; i < n; i += VEC_DOUBLES)
+        store(out + i, load(x + i) - load(y + i));
 }
 
 /* Distances are taken from the first row, and what that is off the mean is taken off their squares. */
@@ -430,16 +437,24 @@ static void rotate(double *x, double *y, double c, double s, size_t n)
 
 /* ---- the triangle ---- */
 
+/* Is one of eight numbers not 0? */
+static inline int has_any(const double *f)
+{
+    unsigned any = 0;
+
+    for (size_t p = 0; p < PARTS; p++)
+        any |= bits_of((mask)(load(f + p * VEC_DOUBLES) != 0.0));
+    return any != 0;
+}
+
 static struct gbose__span find_span(const double *x, size_t stride)
 {
     struct gbose__span s = {0, stride};
 
-    while (s.begin < stride && x[s.begin] == 0)
-        s.begin++;
-    s.begin = s.begin / GBOSE__LANES * GBOSE__LANES;
-    while (s.end > s.begin && x[s.end - 1] == 0)
-        s.end--;
-    s.end = gbose__pad(s.end);
+    while (s.begin < stride && !has_any(x + s.begin))
+        s.begin += GBOSE__LANES;
+    while (s.end > s.begin && !has_any(x + s.end - GBOSE__LANES))
+        s.end -= GBOSE__LANES;
     return s;
 }
 
@@ -512,16 +527,6 @@ struct panel {
     double f[PANEL], scale[PANEL], back[PANEL];
     int active[PANEL / GBOSE__LANES]; /* has this group of eight rows an f that is not 0? */
 };
-
-/* Is one of eight numbers not 0? */
-static inline int has_any(const double *f)
-{
-    unsigned any = 0;
-
-    for (size_t p = 0; p < PARTS; p++)
-        any |= bits_of((mask)(load(f + p * VEC_DOUBLES) != 0.0));
-    return any != 0;
-}
 
 /* Row `first` and those after it: f, and from alpha before them the two factors. Returns the alpha behind
  * them. */
@@ -846,7 +851,7 @@ static void normals(double *z, const uint32_t key[2], uint32_t counter[4], size_
         }
         for (size_t i = 0; i < 2 * size; i += VEC_DOUBLES) {
             vec p = load(u + i);
-            unsigned tail = ~bits_of(is_within(p - 0.5, QUANTILE_CENTRE));
+            unsigned tail = ~bits_of(is_within(p - 0.5, (vec){0} + QUANTILE_CENTRE));
 
             store(x + i, central_quantile(p));
             for (uint32_t k = 0; k < VEC_DOUBLES; k++) {
@@ -1060,6 +1065,7 @@ const struct gbose__kernels GBOSE__TABLE = {
     .take = take,
     .stretch = stretch,
     .multiply = multiply,
+    .subtract = subtract,
     .columns = columns,
     .means = means,
     .dots = all_dots,

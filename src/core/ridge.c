@@ -160,12 +160,16 @@ double gbose__ridge_width(const struct gbose__ridge *m, const double *x, const d
 }
 
 /* The step leaves B_old^-1 x in m->sum; divided by the last alpha it is B_new^-1 x. */
-void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double c)
+void gbose__ridge_correct(struct gbose__ridge *m, const double *x, double w, double miss)
 {
-    double miss = c - w * gbose__dot(m->mu, x, m->stride);
     double alpha = gbose__kernels->triangle_step(m->root, m->dim, m->sum, x, w);
 
     gbose__kernels->axpy(m->mu, miss / alpha, m->sum, m->stride);
+}
+
+void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double c)
+{
+    gbose__ridge_correct(m, x, w, c - w * gbose__dot(m->mu, x, m->stride));
 }
 
 /* A term whose x is a unit vector. With c = 0 it is evidence that this entry of mu is zero. */

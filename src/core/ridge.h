@@ -57,6 +57,8 @@ int gbose__ridge_copy(struct gbose__ridge *to, const struct gbose__ridge *from);
  * `stride` entries and may be m->x. */
 void gbose__ridge_begin(struct gbose__ridge *m);
 void gbose__ridge_term(struct gbose__ridge *m, const double *x, double w, double c);
+/* The same for who knows already by how much mu misses it: c - w mu'x. */
+void gbose__ridge_correct(struct gbose__ridge *m, const double *x, double w, double miss);
 
 /* The images R x of n vectors, rows of `stride` entries: of those that `index` lists, or all if it is
  * NULL. Zeros at either end of x cost nothing. */

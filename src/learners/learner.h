@@ -53,6 +53,7 @@ struct gbose__input {
     const double *up;    /* a row: the units in which the contexts are (gauge.h); NULL: they are as given */
     double *score;       /* n: b'mu by fit[0], less its intercept where it has one */
     double *other_score; /* n: filled by a learner's own prepare, if it has one and needs them */
+    size_t best;         /* an arm: likewise */
     const double *round; /* features of the round, as the caller gave them; NULL when there are none */
     /* Rows, with a gauge only: the smallest and the largest of every feature over the arms, and the mean. When explain is
      * called they are there if the ticket has_columns; if not, the mean is there if the learner has totals. */

@@ -138,7 +138,7 @@ static void clear(gbose *g)
 
 /* ---- a decision ---- */
 
-/* other_score: the scores by the full estimate, or zeros. */
+/* other_score: the scores by the full estimate, or zeros. best: the arm with the highest score in use. */
 static int prepare(const gbose *g, struct gbose__input *in)
 {
     const struct gbose__auto *own = g->own;
@@ -148,6 +148,7 @@ static int prepare(const gbose *g, struct gbose__input *in)
                              in->stride);
     else
         memset(in->other_score, 0, in->n * sizeof *in->other_score);
+    in->best = gbose__arms_argmax(scores_in_use(g, in), in->n);
     return gbose__kernels->within(in->other_score, in->n, GBOSE__MAX_SCORE) ? GBOSE_OK : GBOSE_ENUMERIC;
 }
 
@@ -193,7 +194,7 @@ static void decide(const gbose *g, const struct gbose__input *in, struct gbose__
     const struct gbose__auto *own = g->own;
     const double *score = scores_in_use(g, in);
     struct gbose__width width = width_now(g);
-    size_t best = gbose__arms_argmax(score, in->n), k = best, l;
+    size_t best = in->best, k = best, l;
 
     memset(round->pmf, 0, in->n * sizeof *round->pmf);
     if (own->certified)
@@ -267,7 +268,6 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
                     struct gbose__ticket *to)
 {
     const struct gbose__auto *own = g->own;
-    size_t best = gbose__arms_argmax(scores_in_use(g, in), in->n);
     double features[GBOSE__MAX_FEATURES], shift;
     const double *mu = g->fit[gbose__auto_predictor(g)].mu;
     struct gbose__features round = {.clock = (double)g->fit[ORTHOGONAL].steps, .round = in->round};
@@ -276,9 +276,9 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
     round.offer = in->mean;
     round.common = in->n > 2 ? to->x : NULL; /* of two arms nobody knows which one has it */
     gbose__auto_origin_find(g, in, arm, to);
-    round.best =
-        gbose__clip(scores_in_use(g, in)[best] - gbose__auto_origin_score(g, gbose__auto_in_use(g), to->x),
-                    GBOSE__CLIP_RESIDUAL);
+    round.best = gbose__clip(scores_in_use(g, in)[in->best] -
+                                 gbose__auto_origin_score(g, gbose__auto_in_use(g), to->x),
+                             GBOSE__CLIP_RESIDUAL);
     gbose__baseline_features(&own->baseline, features, &round, -1);
     describe(g, in, pmf, arm, &note);
     note.arms = (double)in->n;
@@ -302,7 +302,7 @@ static void explain(const gbose *g, const struct gbose__input *in, const double 
         memset(to->centre, 0, in->stride * sizeof *to->centre);
     gbose__note_write(&to->writer, &own->note, &note, in->round, in->up,
                       &(struct gbose__note_parts){gbose__context(in, arm), to->centre,
-                                                  gbose__context(in, best), in->mean, to->words});
+                                                  gbose__context(in, in->best), in->mean, to->words});
 }
 
 /* ---- a reward ---- */

@@ -60,23 +60,21 @@ struct gbose__auto_term gbose__auto_full_look_back(const gbose *g, const double 
 
 /* The full regression's response, at most so many s away from what is expected. The orthogonal one has no
  * such limit, which would bias it. */
-static double believable(const gbose *g, const struct gbose__ridge *full, double response)
+static double believable(const gbose *g, double response, double expected)
 {
     const struct gbose__auto *own = g->own;
     const struct gbose__auto_state *state = gbose__auto_state_of(g);
-    double most = gbose__scale_surprise(&state->by_present, own->tuning, &state->rewards), expected;
+    double most = gbose__scale_surprise(&state->by_present, own->tuning, &state->rewards);
 
-    if (!(most < INFINITY))
-        return response;
-    expected = gbose__dot(full->x, full->mu, full->stride);
-    return expected + gbose__clip(response - expected, most);
+    return most < INFINITY ? expected + gbose__clip(response - expected, most) : response;
 }
 
 void gbose__auto_full_learn(gbose *g, size_t i, double w, double response)
 {
     struct gbose__ridge *full = &g->fit[i];
+    double expected = gbose__dot(full->x, full->mu, full->stride);
 
-    gbose__ridge_term(full, full->x, w, w * believable(g, full, response));
+    gbose__ridge_correct(full, full->x, w, w * believable(g, response, expected) - w * expected);
 }
 
 void gbose__auto_full_doubt_first(gbose *g, struct gbose__note *note, double reward)

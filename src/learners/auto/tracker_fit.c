@@ -187,15 +187,14 @@ static void put_back(const struct gbose__tracker *tracker, size_t i, double *gai
 }
 
 /* The slopes move by the errors of the predictions; `error` is scratch, a row. */
-static void learn_slopes(const struct gbose__tracker *tracker, double *x, double reward,
-                         const double *restrict b, double n, double *restrict error)
+static void learn_slopes(const struct gbose__tracker *tracker, double *x, double reward, const double *b,
+                         double n, double *error)
 {
     double gain[2 * GBOSE__CENTRED], off = reward - gbose__tracker_predict(tracker, x, error);
     double share = 1 / (n + 1), weight = n * share;
     double worn = tracker->tuning->prior_worn * tracker->tuning->slope_prior;
 
-    for (size_t j = 0, stride = tracker->stride; j < stride; j++)
-        error[j] = b[j] - error[j];
+    gbose__kernels->subtract(error, b, error, tracker->stride);
     if (tracker->forget < 1) {
         double grow = 1 / sqrt(tracker->forget);
 
@@ -204,9 +203,10 @@ static void learn_slopes(const struct gbose__tracker *tracker, double *x, double
         multiply(tracker->prior, tracker->forget, tracker->q);
     }
     add(tracker, gain, x, weight);
-    multiply(gain, weight, tracker->q);
-    for (size_t i = 0; i < tracker->q; i++)
+    for (size_t i = 0; i < tracker->q; i++) {
+        gain[i] *= weight;
         tracker->slope_r[i] += gain[i] * off;
+    }
     gbose__kernels->spread(tracker->slope_b, gain, error, tracker->q, tracker->stride);
     for (size_t i = 0; i < tracker->q && tracker->prior[(size_t)*tracker->turn] <= worn; i++) {
         put_back(tracker, (size_t)*tracker->turn, gain);
