@@ -148,11 +148,13 @@ static void stretch(double *rows, const double *factor, size_t n, size_t stride,
     const vec high = (vec){0} + most, low = -high;
 
     for (; n--; rows += stride)
-        for (size_t i = 0; i < stride; i += VEC_DOUBLES) {
-            vec v = load(rows + i) * load(factor + i);
+        for (size_t i = 0; i < stride; i += GBOSE__LANES)
+            for (size_t p = 0; p < PARTS; p++) {
+                size_t at = i + p * VEC_DOUBLES;
+                vec v = load(rows + at) * load(factor + at);
 
-            store(rows + i, larger(smaller(v, high), low));
-        }
+                store(rows + at, larger(smaller(v, high), low));
+            }
 }
 
 /* Take a vector; is it within `high`? */
@@ -197,14 +199,20 @@ static int take(double *rows, const double *x, size_t n, size_t dim, size_t stri
 
 static void multiply(double *out, const double *x, const double *y, size_t n)
 {
-    for (size_t i = 0; i < n; i += VEC_DOUBLES)
-        store(out + i, load(x + i) * load(y + i));
+    for (size_t i = 0; i < n; i += GBOSE__LANES)
+        for (size_t p = 0; p < PARTS; p++) {
+            size_t at = i + p * VEC_DOUBLES;
+            store(out + at, load(x + at) * load(y + at));
+        }
 }
 
 static void subtract(double *out, const double *x, const double *y, size_t n)
 {
-    for (size_t i = 0; i < n; i += VEC_DOUBLES)
-        store(out + i, load(x + i) - load(y + i));
+    for (size_t i = 0; i < n; i += GBOSE__LANES)
+        for (size_t p = 0; p < PARTS; p++) {
+            size_t at = i + p * VEC_DOUBLES;
+            store(out + at, load(x + at) - load(y + at));
+        }
 }
 
 /* Distances are taken from the first row, and what that is off the mean is taken off their squares. */
@@ -398,12 +406,14 @@ static inline void add_to_rows(double *rows, const double *c, const double *x, s
         double factor[ROWS];
 
         memcpy(factor, c, sizeof factor); /* before a store that might change them */
-        for (size_t i = 0; i < width; i += VEC_DOUBLES) {
-            vec v = load(x + i);
+        for (size_t i = 0; i < width; i += GBOSE__LANES)
+            for (size_t p = 0; p < PARTS; p++) {
+                size_t at = i + p * VEC_DOUBLES;
+                vec v = load(x + at);
 
-            for (size_t r = 0; r < ROWS; r++)
-                store(rows + r * stride + i, load(rows + r * stride + i) + factor[r] * v);
-        }
+                for (size_t r = 0; r < ROWS; r++)
+                    store(rows + r * stride + at, load(rows + r * stride + at) + factor[r] * v);
+            }
     }
     for (; n; n--, c++, rows += stride)
         axpy(rows, *c, x, width);
@@ -528,8 +538,8 @@ struct panel {
     int active[PANEL / GBOSE__LANES]; /* has this group of eight rows an f that is not 0? */
 };
 
-/* Row `first` and those after it: f, and from alpha before them the two factors. Returns the alpha behind
- * them. */
+/* Row `first` and those after it, none of which is before s.begin: f, and from alpha before them the two factors.
+ * Returns the alpha behind them. */
 static inline double find_factors(struct panel *q, double alpha, const double *root, size_t first, size_t dim,
                                   const double *x, struct gbose__span s, double w)
 {
@@ -537,21 +547,21 @@ static inline double find_factors(struct panel *q, double alpha, const double *r
     double before[PANEL + 1], root_before[PANEL + 1];
 
     for (size_t k = 0; k < count; k += ROWS) {
+        size_t width = gbose__pad(first + k + 1), end = width < s.end ? width : s.end;
         const double *row[ROWS];
 
-        find_rows(row, root, first + k, dim);
-        span_dots(q->f + k, row, gbose__pad(first + k + 1), x, s);
+        find_rows(row, root + s.begin, first + k, dim);
+        dots(q->f + k, row, x + s.begin, end - s.begin);
     }
     for (size_t k = count; k < rows; k++)
         q->f[k] = 0;
-    for (size_t k = 0; k < rows; k += GBOSE__LANES) {
+    for (size_t k = 0; k < rows; k += GBOSE__LANES)
         q->active[k / GBOSE__LANES] = has_any(q->f + k);
-        for (size_t i = k; i < k + GBOSE__LANES; i++) {
-            before[i] = alpha;
-            alpha += w * q->f[i] * q->f[i];
-        }
-    }
-    before[rows] = alpha;
+    before[0] = alpha;
+    for (size_t k = 0; k < rows; k++)
+        before[k + 1] = w * q->f[k] * q->f[k];
+    for (size_t k = 0; k < rows; k++)
+        before[k + 1] = alpha += before[k + 1];
     for (size_t k = 0; k <= rows; k++)
         root_before[k] = sqrt(before[k]);
     for (size_t k = 0; k < rows; k++) {
@@ -562,24 +572,25 @@ static inline double find_factors(struct panel *q, double alpha, const double *r
 }
 
 /* Eight columns of a panel from top to bottom, their sum in registers. Groups of eight rows have one
- * width. */
-static inline void rotate_columns(double *root, double *sum, size_t column, size_t first, size_t end,
+ * width, and lie one behind the other. */
+static inline void rotate_columns(double *root, double *sum, size_t column, size_t first, size_t count,
                                   const struct panel *q)
 {
+    size_t k = column > first ? column - first : 0, width = gbose__pad(first + k + 1);
+    double *group = root + gbose__triangle_row(first + k) + column;
     vec s[PARTS];
 
     for (size_t p = 0; p < PARTS; p++)
         s[p] = load(sum + column + p * VEC_DOUBLES);
-    for (size_t j = column > first ? column : first; j < end; j += GBOSE__LANES) {
-        size_t width = gbose__pad(j + 1),
-               last = end - first < j - first + GBOSE__LANES ? end - first : j - first + GBOSE__LANES;
-        double *row = root + gbose__triangle_row(j) + column;
+    for (; k < count; k += GBOSE__LANES, group += GBOSE__LANES * width, width += GBOSE__LANES) {
+        size_t last = count < k + GBOSE__LANES ? count : k + GBOSE__LANES;
+        double *row = group;
 
-        if (!q->active[(j - first) / GBOSE__LANES])
+        if (!q->active[k / GBOSE__LANES])
             continue;
-        for (size_t k = j - first; k < last; k++, row += width) {
-            double scale = q->scale[k], back = q->back[k],
-                   f = q->f[k]; /* before a store that might change them */
+        for (size_t i = k; i < last; i++, row += width) {
+            double scale = q->scale[i], back = q->back[i],
+                   f = q->f[i]; /* before a store that might change them */
 
             for (size_t p = 0; p < PARTS; p++) {
                 vec old = load(row + p * VEC_DOUBLES);
@@ -599,12 +610,12 @@ static double triangle_step(double *root, size_t dim, double *sum, const double 
 
     memset(sum, 0, gbose__pad(dim) * sizeof(double));
     for (size_t first = s.begin; first < dim; first += PANEL) {
-        size_t end = dim - first < PANEL ? dim : first + PANEL;
+        size_t count = dim - first < PANEL ? dim - first : PANEL;
         struct panel q;
 
         alpha = find_factors(&q, alpha, root, first, dim, x, s, w);
-        for (size_t column = 0; column < end; column += GBOSE__LANES)
-            rotate_columns(root, sum, column, first, end, &q);
+        for (size_t column = 0; column < first + count; column += GBOSE__LANES)
+            rotate_columns(root, sum, column, first, count, &q);
     }
     return alpha;
 }

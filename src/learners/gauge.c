@@ -153,10 +153,11 @@ static int64_t count_of(const struct gbose__unit *unit, int64_t exponent)
 /* Make room for a range that has this exponent. */
 static void make_room(struct gbose__unit *unit, int64_t exponent)
 {
-    struct gbose__unit old = *unit;
+    struct gbose__unit old;
 
     if (unit->ranges > 0 && exponent <= unit->largest)
         return;
+    old = *unit;
     unit->largest = exponent;
     for (int k = 0; k < GBOSE__GAUGE_BITS; k++)
         unit->counts[k] = count_of(&old, exponent - k);

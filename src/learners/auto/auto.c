@@ -212,16 +212,6 @@ static void decide(const gbose *g, const struct gbose__input *in, struct gbose__
     gbose__width_coin(&width, in, score, round, k, l);
 }
 
-static double mean_of(const double *pmf, const double *score, size_t n)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (pmf[i] > 0)
-            sum += pmf[i] * score[i];
-    return sum;
-}
-
 /* The weight of the next round, with its worth: 1 where a proof needs it. It is squared, but for the
  * worth, in the full regression. */
 static double weight(const gbose *g, const struct gbose__scale *scale, int full)
@@ -251,10 +241,14 @@ static void describe(const gbose *g, const struct gbose__input *in, const double
                      struct gbose__note *note)
 {
     const double most = GBOSE__CLIP_RESIDUAL;
-    double centre_orthogonal = mean_of(pmf, in->score, in->n);
-    double centre_full = mean_of(pmf, in->other_score, in->n);
+    double centre_orthogonal = 0, centre_full = 0;
     int full = gbose__auto_predictor(g) != ORTHOGONAL;
 
+    for (size_t i = 0; i < in->n; i++)
+        if (pmf[i] > 0) {
+            centre_orthogonal += pmf[i] * in->score[i];
+            centre_full += pmf[i] * in->other_score[i];
+        }
     note->probability = pmf[arm];
     note->weight = weight(g, &gbose__auto_state_of(g)->by_ticket, 0);
     note->score = gbose__clip((full ? in->other_score : in->score)[arm], most);

@@ -148,11 +148,9 @@ static struct efforts efforts_of(const struct gbose__baseline *baseline, double 
     return efforts;
 }
 
-static enum effort effort_of(const struct gbose__baseline *baseline, const struct efforts *efforts,
-                             const struct gbose__tracker *tracker)
+static enum effort effort_of_user(const struct gbose__baseline *baseline, const struct efforts *efforts,
+                                  const struct gbose__tracker *tracker)
 {
-    if (!gbose__tracker_is_of_user(tracker))
-        return LEARNS;
     return tracker == gbose__trackers_flexible(&baseline->trackers) ? efforts->flexible : efforts->others;
 }
 
@@ -327,7 +325,8 @@ static void learn_trackers(const struct gbose__baseline *baseline,
 
     for (size_t k = 0; k < trackers->count; k++) {
         const struct gbose__tracker *tracker = &trackers->tracker[k];
-        enum effort effort = effort_of(baseline, &efforts, tracker);
+        int of_user = gbose__tracker_is_of_user(tracker);
+        enum effort effort = of_user ? effort_of_user(baseline, &efforts, tracker) : LEARNS;
         double x[GBOSE__CENTRED], error;
 
         if (effort == RESTS)
@@ -341,7 +340,7 @@ static void learn_trackers(const struct gbose__baseline *baseline,
         if (compares)
             approach_square(tracker->plain, tuning, lesson->reward - gbose__tracker_plain(tracker, x));
         square = error * error;
-        if (!gbose__tracker_is_of_user(tracker))
+        if (!of_user)
             most = gbose__clip_below(most, gbose__clip_below(square, tuning->loss_reach * *tracker->loss));
         else if (square > most)
             square = most;

@@ -14,7 +14,8 @@ enum { ROUNDS = GBOSE__HINDSIGHT_ROUNDS, COORDINATES = GBOSE__OFFER_COORDINATES 
 #define Z_MOST 4.0
 #define STEPS 131072 /* 2 to 17 */
 #define MOST_PACKED 0x1p51
-enum { IN_NUMBER = 3, PACKED = (COORDINATES + IN_NUMBER - 1) / IN_NUMBER };
+enum { IN_NUMBER = 3, PACKED = COORDINATES / IN_NUMBER };
+_Static_assert(COORDINATES % IN_NUMBER == 0, "a number would not be full");
 
 static void pack(double *to, const double *z)
 {
@@ -28,12 +29,11 @@ static void pack(double *to, const double *z)
 
 static void unpack(double *z, const double *from)
 {
-    for (size_t i = COORDINATES; i-- > 0;) {
-        uint64_t rest = (uint64_t)from[i / IN_NUMBER];
+    for (size_t k = 0; k < PACKED; k++) {
+        uint64_t rest = (uint64_t)from[k];
 
-        for (size_t k = i % IN_NUMBER; k + 1 < IN_NUMBER; k++)
-            rest /= STEPS;
-        z[i] = (double)(rest % STEPS) / STEPS * (2 * Z_MOST) - Z_MOST;
+        for (size_t i = (k + 1) * IN_NUMBER; i-- > k * IN_NUMBER; rest /= STEPS) /* the last is lowest */
+            z[i] = (double)(rest % STEPS) / STEPS * (2 * Z_MOST) - Z_MOST;
     }
 }
 

@@ -92,14 +92,13 @@ struct column {
 /* Is the common part of coordinate j something else than the mean in all rounds? */
 static int is_apart(const struct gbose__offer *offer, size_t rounds, size_t j)
 {
-    int apart = 1;
-
     for (size_t i = 0; i < rounds; i++) {
         double mean = offer->sample[i * offer->dim + j], common = offer->common[i * offer->dim + j];
 
-        apart &= fabs(mean - common) > LEAST_APART * (fabs(mean) + fabs(common));
+        if (!(fabs(mean - common) > LEAST_APART * (fabs(mean) + fabs(common))))
+            return 0;
     }
-    return apart;
+    return 1;
 }
 
 /* Coordinate j in round i of the sample. */

@@ -97,7 +97,7 @@ void gbose__trackers_move_given(const struct gbose__trackers *trackers, size_t i
 void gbose__trackers_move(const struct gbose__trackers *trackers, const double *by, double sign);
 int gbose__trackers_are_sane(const struct gbose__trackers *trackers);
 
-/* The features of a round that a tracker has, less their means: x, as the functions that take an x want it. It has room to be padded. */
+/* x: those features of a round that a tracker has, less their means. There is room in it to be padded. */
 #define GBOSE__CENTRED (GBOSE__MAX_FEATURES + 8)
 void gbose__tracker_centre(const struct gbose__tracker *tracker, double *x, const double *features);
 
