@@ -253,6 +253,34 @@ static void any_text_is_packed_and_comes_back(void **state)
     free(back);
 }
 
+/* Of each byte. What an earlier version computed, which left out the last ones, is good, too. */
+static void the_sum_of_a_packed_event_is_of_all_its_text(void **state)
+{
+    struct gbose__change change = store_event(1, 2, NULL, 5000);
+    struct gbose__event_row *row = &change.of.event;
+    const int64_t earlier = INT64_C(-9205530886108644477); /* of 21 times x */
+    unsigned char packed[64];
+
+    (void)state;
+    row->packed = packed;
+    for (row->packed_size = 1; row->packed_size < 40; row->packed_size++) {
+        int64_t sum;
+
+        memset(packed, 'x', sizeof packed);
+        sum = gbose__sum_packed_event(row);
+        assert_true(gbose__is_sum_of_packed(row, sum));
+        for (size_t i = 0; i < row->packed_size; i++) {
+            packed[i] ^= 4;
+            assert_false(gbose__is_sum_of_packed(row, sum));
+            packed[i] ^= 4;
+        }
+    }
+    row->packed_size = 21;
+    assert_true(gbose__is_sum_of_packed(row, earlier));
+    packed[3] ^= 4;
+    assert_false(gbose__is_sum_of_packed(row, earlier));
+}
+
 static void run_sql(struct place *p, const char *sql)
 {
     sqlite3 *db;
@@ -376,6 +404,7 @@ int main(void)
         PROMISE(damage_is_refused_with_a_sentence),
         PROMISE(strangers_and_newer_versions_are_refused),
         cmocka_unit_test(any_text_is_packed_and_comes_back),
+        cmocka_unit_test(the_sum_of_a_packed_event_is_of_all_its_text),
         PROMISE(events_of_an_older_store_are_read),
         PROMISE(events_of_one_deadline_are_closed_one_by_one),
     };

@@ -110,12 +110,27 @@ int64_t gbose__sum_event(const struct gbose__event_row *row)
     return (int64_t)sum.value;
 }
 
-int64_t gbose__sum_packed_event(const struct gbose__event_row *row)
+/* Of the whole words of its text. */
+static struct gbose__sum sum_words(const struct gbose__event_row *row)
 {
     struct gbose__sum sum = sum_decision(row);
 
     gbose__sum_word(&sum, gbose__checksum(row->packed, row->packed_size));
+    return sum;
+}
+
+int64_t gbose__sum_packed_event(const struct gbose__event_row *row)
+{
+    struct gbose__sum sum = sum_words(row);
+    size_t left = row->packed_size % 8;
+
+    gbose__sum_bytes(&sum, (const char *)row->packed + row->packed_size - left, left);
     return (int64_t)sum.value;
+}
+
+int gbose__is_sum_of_packed(const struct gbose__event_row *row, int64_t sum)
+{
+    return gbose__sum_packed_event(row) == sum || (int64_t)sum_words(row).value == sum;
 }
 
 int gbose__event_unpack(struct gbose__event_row *row, int64_t sum, struct gbose__unpacked *to,
@@ -126,7 +141,7 @@ int gbose__event_unpack(struct gbose__event_row *row, int64_t sum, struct gbose_
 
     row->packed = packed ? row->body : NULL;
     row->packed_size = row->body_size;
-    same = packed ? size && gbose__sum_packed_event(row) == sum : gbose__sum_event(row) == sum;
+    same = packed ? size && gbose__is_sum_of_packed(row, sum) : gbose__sum_event(row) == sum;
     if (!same)
         return gbose__fail(err, GBOSE__ECORRUPT,
                            "the store is damaged: an event does not match its checksum");
