@@ -105,7 +105,8 @@ static char directory[64];
 
 static void remove_store(void)
 {
-    static const char *const files[] = {"gbose.sqlite3", "gbose.sqlite3-wal", "gbose.sqlite3-shm", "lock"};
+    static const char *const files[] = {"gbose.sqlite3", "gbose.sqlite3-wal", "gbose.sqlite3-shm",
+                                        "gbose.journal", "gbose.texts",       "lock"};
     char path[128];
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@
 #include <sys/stat.h>
 
 #include "store/pack.h"
-#include "store/sum.h"
+#include "store/sqlite_inner.h"
+#include "support/disk.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/store_contract.h"
@@ -34,10 +36,71 @@ static int set_up(void **state)
     return 0;
 }
 
+/* ---- the same with texts in a file of their own ---- */
+
+static int (*real_apply)(struct gbose__store *store, struct gbose__change *changes, size_t n,
+                         gbose_error *err);
+
+/* Events come packed, as those of a service do. */
+static int apply_packed(struct gbose__store *store, struct gbose__change *changes, size_t n, gbose_error *err)
+{
+    int rc;
+
+    for (size_t i = 0; i < n; i++) {
+        struct gbose__event_row *row = &changes[i].of.event;
+
+        if (changes[i].kind == GBOSE__ADD_EVENT && !row->name) {
+            void *packed = malloc(gbose__pack_bound(row->body_size));
+
+            row->packed_size = gbose__pack(packed, row->body, row->body_size);
+            row->packed = packed;
+        }
+    }
+    rc = real_apply(store, changes, n, err);
+    for (size_t i = 0; i < n; i++)
+        if (changes[i].kind == GBOSE__ADD_EVENT && !changes[i].of.event.name) {
+            free((void *)changes[i].of.event.packed);
+            changes[i].of.event.packed = NULL;
+        }
+    return rc;
+}
+
+static int open_packed(struct gbose__store **out, const char *dir, int create, int beside, gbose_error *err)
+{
+    int rc = gbose__sqlite_open(out, dir, create, beside, err);
+
+    if (!rc) {
+        real_apply = (*out)->apply;
+        (*out)->apply = apply_packed;
+    }
+    return rc;
+}
+
+static int texts_fail(enum disk_call call)
+{
+    (void)call;
+    return store_step_fails() ? ENOSPC : 0;
+}
+
+static int set_up_texts(void **state)
+{
+    int rc = set_up(state);
+    struct place *p = *state;
+
+    store_close(p);
+    gbose__sqlite_texts_worth = 1;
+    disk_fate = texts_fail;
+    p->open = open_packed;
+    store_open(p);
+    return rc;
+}
+
 static int tear_down(void **state)
 {
     struct place *p = *state;
 
+    gbose__sqlite_texts_worth = 32768;
+    disk_fate = NULL;
     store_close(p);
     scratch_remove(p->dir);
     free(p);
@@ -114,6 +177,53 @@ static int make_disk(void **state)
     shim.xOpen = faulty_open;
     shim.zName = "faulty";
     return sqlite3_vfs_register(&shim, 1);
+}
+
+/* One step of a group fails, which may nonetheless be on the disk as a whole; then others come that change little or nothing, and the
+ * process is killed. What is there then has its text. */
+static void a_group_that_failed_and_happened_has_its_texts(void **state)
+{
+    struct place *p = *state, copy = {.open = open_packed, .dir = scratch_new()};
+    uint32_t a = store_bandit(p, "a");
+    int failed = 0, there = 0;
+    char line[1000];
+
+    snprintf(line, sizeof line, "rm -rf %s/* && cp %s/gbose.* %s", copy.dir, p->dir, copy.dir);
+    store_fault.stays = 0;
+    store_fault.happened = 1;
+    for (int after = 0; store_fault.happened; after++) {
+        uint64_t number = 10 * (uint64_t)after;
+        struct gbose__change group[3] = {store_event(a, number, NULL, 5000),
+                                         store_event(a, number + 1, NULL, 5000),
+                                         store_event(a, number + 2, NULL, 5000)};
+        struct gbose__change close = {.kind = GBOSE__CLOSE_DUE, .of.close = {.bandit = a, .most = 1}};
+        struct seen seen = {0};
+        int rc;
+
+        store_fault.happened = 0;
+        store_fault.in = after;
+        rc = p->store->apply(p->store, group, 3, &p->err);
+        store_fault.in = -1;
+        for (int others = 0; others < 3; others++) {
+            if (others == 1)
+                store_ok(p, p->store->apply(p->store, &close, 1, &p->err));
+            if (others == 2)
+                store_add_event(p, a, number + 3, 5000);
+            assert_int_equal(system(line), 0);
+            store_open(&copy);
+            store_ok(&copy, copy.view->events(copy.view, a, number, 64, 0, store_see, &seen, &copy.err));
+            assert_int_equal(seen.n % 3, others == 2);
+            there += rc && seen.n > 1;
+            assert_true(rc ? others < 2 || seen.n == 1 : seen.n == (others == 2 ? 4 : 3));
+            seen.n = 0;
+            store_close(&copy);
+        }
+        failed += rc != 0;
+    }
+    store_fault.stays = 1;
+    print_message("%d groups failed; %d times one was there after a kill\n", failed, there);
+    assert_true(failed > 2);
+    scratch_remove(copy.dir);
 }
 
 /* ---- a file that is damaged ---- */
@@ -302,7 +412,7 @@ static void events_of_an_older_store_are_read(void **state)
     store_close(p);
     snprintf(sql, sizeof sql,
              "UPDATE event SET body = CAST('%s' AS BLOB), sum = %lld; ALTER TABLE pending DROP COLUMN more; "
-             "DELETE FROM meta WHERE name = 'journal'; "
+             "DELETE FROM meta WHERE name IN ('journal', 'texts'); DROP TRIGGER event_text; DROP TABLE hole; "
              "PRAGMA user_version = 1",
              change.of.event.body, (long long)gbose__sum_event(&change.of.event));
     run_sql(p, sql);
@@ -399,8 +509,11 @@ int main(void)
 {
 #define PROMISE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define PROMISE_OF_ALL(name) PROMISE(name),
+#define WITH_TEXTS(name) {#name " (texts in a file)", name, set_up_texts, tear_down, NULL},
     const struct CMUnitTest tests[] = {
-        STORE_PROMISES(PROMISE_OF_ALL) PROMISE(it_is_alone_and_is_backed_up),
+        STORE_PROMISES(PROMISE_OF_ALL) STORE_PROMISES(WITH_TEXTS)
+            WITH_TEXTS(a_group_that_failed_and_happened_has_its_texts)
+                WITH_TEXTS(damage_is_refused_with_a_sentence) PROMISE(it_is_alone_and_is_backed_up),
         PROMISE(damage_is_refused_with_a_sentence),
         PROMISE(strangers_and_newer_versions_are_refused),
         cmocka_unit_test(any_text_is_packed_and_comes_back),

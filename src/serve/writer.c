@@ -409,6 +409,8 @@ static void *run(void *context)
             answered = write_group(service, &group, jobs, look);
         else if (stopping)
             break;
+        if (look && service->store->tidy)
+            service->store->tidy(service->store);
         if (stopping && service->writer.failing && now > w->stop_by) {
             give_up(service);
             break;

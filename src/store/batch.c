@@ -1,6 +1,6 @@
 /* Events as they are in a journal: one after the other in memory that is written to the disk as it is.
  *
- * A record is a header and its events, and ends at a multiple of GBOSE__BATCH_BLOCK. Numbers are as the processor has them. */
+ * A record is a header and its events, and ends at a multiple of GBOSE__DIRECT_BLOCK. Numbers are as the processor has them. */
 #include "store/batch.h"
 
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 
 #include "core/bytes.h"
 #include "core/error.h"
+#include "store/direct.h"
 #include "store/sum.h"
 
 #define MAGIC UINT64_C(0x316c6e6a65736f62) /* "bosejnl1" */
@@ -32,14 +33,14 @@ static size_t entry_size(const struct entry *e)
 
 static int reserve(struct gbose__batch *batch, size_t size)
 {
-    size_t capacity = whole(2 * size, GBOSE__BATCH_BLOCK);
+    size_t capacity = whole(2 * size, GBOSE__DIRECT_BLOCK);
     void *more;
 
     if (size <= batch->capacity)
         return 0;
     if (capacity < 65536)
         capacity = 65536;
-    more = aligned_alloc(GBOSE__BATCH_BLOCK, capacity); /* as direct writing wants it */
+    more = aligned_alloc(GBOSE__DIRECT_BLOCK, capacity); /* as direct writing wants it */
     if (!more)
         return -1;
     if (batch->bytes)
@@ -90,7 +91,7 @@ int gbose__batch_add(struct gbose__batch *batch, const struct gbose__event_row *
     unsigned char *at;
 
     if (row->packed_size > UINT32_MAX / 2 ||
-        reserve(batch, whole(batch->size + size + sizeof(struct gbose__record), GBOSE__BATCH_BLOCK)))
+        reserve(batch, whole(batch->size + size + sizeof(struct gbose__record), GBOSE__DIRECT_BLOCK)))
         return -1;
     at = put(batch->bytes + batch->size, &e, sizeof e);
     at = put(at, row->pmf, e.n_arms * sizeof(double));
@@ -118,7 +119,7 @@ static uint64_t sum_of(const struct gbose__record *r, uint64_t events)
 size_t gbose__batch_seal(struct gbose__batch *batch, uint64_t id, uint64_t first, uint64_t previous)
 {
     struct gbose__record head = {MAGIC, id, first, previous, batch->n, batch->size, 0, 0};
-    size_t size = whole(batch->size, GBOSE__BATCH_BLOCK);
+    size_t size = whole(batch->size, GBOSE__DIRECT_BLOCK);
 
     head.sum = sum_of(&head, batch->sum);
     if (reserve(batch, size))
@@ -202,5 +203,5 @@ size_t gbose__batch_find(struct gbose__record *out, const unsigned char *bytes, 
     if (!r->n || at != r->size || sum_of(r, events) != r->sum)
         return 0;
     *out = *r;
-    return whole(r->size, GBOSE__BATCH_BLOCK);
+    return whole(r->size, GBOSE__DIRECT_BLOCK);
 }

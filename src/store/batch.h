@@ -4,9 +4,7 @@
 
 #include "store/store.h"
 
-#define GBOSE__BATCH_BLOCK ((size_t)4096) /* bytes; a record begins and ends at a multiple of it */
-
-/* What stands in front of the events of a batch. */
+/* What stands in front of the events of a batch. A record begins and ends at a multiple of GBOSE__DIRECT_BLOCK. */
 struct gbose__record {
     uint64_t magic, id;
     uint64_t first; /* place of the first event */

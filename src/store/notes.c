@@ -1,5 +1,4 @@
 /* The file of a journal: where records go, and how they are found again. */
-#define _GNU_SOURCE /* O_DIRECT */
 #include "store/notes.h"
 
 #include <errno.h>
@@ -13,6 +12,7 @@
 
 #include "core/error.h"
 #include "store/batch.h"
+#include "store/direct.h"
 
 #define HALF ((size_t)8 << 20) /* bytes: 8,000 events of a kilobyte, as many as the store may be behind */
 
@@ -27,14 +27,6 @@ struct gbose__notes {
     atomic_uint_fast64_t passed; /* the store has all up to this one */
     pthread_mutex_t lock;        /* the file is either written or wiped */
 };
-
-/* Past the cache if that can be: bytes are written once and hardly ever read. */
-static int open_file(const char *path, int flags)
-{
-    int file = open(path, flags | O_CLOEXEC | O_DIRECT, 0600);
-
-    return file >= 0 || errno != EINVAL ? file : open(path, flags | O_CLOEXEC, 0600);
-}
 
 struct gbose__notes *gbose__notes_new(const char *path, uint64_t id)
 {
@@ -62,28 +54,6 @@ void gbose__notes_free(struct gbose__notes *j)
     free(j);
 }
 
-/* A new file is there after a crash if its directory says so. */
-static int open_journal(struct gbose__notes *j)
-{
-    char *slash = strrchr(j->path, '/');
-    int dir, bad;
-
-    j->file = open_file(j->path, O_RDWR | O_CREAT);
-    if (j->file < 0)
-        return -1;
-    *slash = 0;
-    dir = open(j->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    *slash = '/';
-    bad = dir < 0 || fsync(dir);
-    if (dir >= 0)
-        close(dir);
-    if (bad) {
-        close(j->file);
-        j->file = -1;
-    }
-    return bad ? -1 : 0;
-}
-
 /* A place for a record, in the half that is being filled or in the other one. -1: there is none. */
 static int find_room(struct gbose__notes *j, size_t size)
 {
@@ -101,17 +71,6 @@ static int find_room(struct gbose__notes *j, size_t size)
     return size <= HALF ? 0 : -1;
 }
 
-static int write_all(int file, const unsigned char *bytes, size_t size, size_t at)
-{
-    ssize_t n;
-
-    while ((n = pwrite(file, bytes, size, (off_t)at)) < 0 && errno == EINTR)
-        ;
-    if (n >= 0 && (size_t)n < size)
-        errno = ENOSPC; /* there was no room for the rest */
-    return n >= 0 && (size_t)n == size && !fdatasync(file) ? 0 : -1;
-}
-
 int gbose__notes_write(struct gbose__notes *j, struct gbose__batch *batch, gbose_error *err)
 {
     size_t size = gbose__batch_seal(batch, j->id, j->next, j->last);
@@ -123,7 +82,8 @@ int gbose__notes_write(struct gbose__notes *j, struct gbose__batch *batch, gbose
     pthread_mutex_lock(&j->lock);
     if (find_room(j, size))
         rc = gbose__fail(err, GBOSE__ESTORE, "the store is behind, and its journal is full");
-    else if ((j->file < 0 && open_journal(j)) || write_all(j->file, batch->bytes, size, j->at))
+    else if ((j->file < 0 && (j->file = gbose__direct_make(j->path)) < 0) ||
+             gbose__direct_write(j->file, batch->bytes, size, j->at))
         rc = gbose__fail(err, GBOSE__ESTORE, "cannot write %s: %s", j->path, strerror(errno));
     if (!rc) {
         j->last = j->last_of[j->at >= HALF] = batch->last;
@@ -186,9 +146,9 @@ static int scan_file(struct scan *s, int file, uint64_t id, uint64_t after, gbos
     if (fstat(file, &st))
         return gbose__fail(err, GBOSE__ESTORE, "cannot read the journal: %s", strerror(errno));
     s->size = (size_t)st.st_size < 2 * HALF ? (size_t)st.st_size : 2 * HALF;
-    s->size = (s->size + GBOSE__BATCH_BLOCK - 1) / GBOSE__BATCH_BLOCK * GBOSE__BATCH_BLOCK;
-    s->bytes = aligned_alloc(GBOSE__BATCH_BLOCK, s->size + GBOSE__BATCH_BLOCK);
-    s->found = malloc((s->size / GBOSE__BATCH_BLOCK + 1) * sizeof *s->found);
+    s->size = (s->size + GBOSE__DIRECT_BLOCK - 1) / GBOSE__DIRECT_BLOCK * GBOSE__DIRECT_BLOCK;
+    s->bytes = aligned_alloc(GBOSE__DIRECT_BLOCK, s->size + GBOSE__DIRECT_BLOCK);
+    s->found = malloc((s->size / GBOSE__DIRECT_BLOCK + 1) * sizeof *s->found);
     if (!s->bytes || !s->found)
         return gbose__no_memory(err);
     if (read_all(file, s->bytes, s->size))
@@ -199,7 +159,7 @@ static int scan_file(struct scan *s, int file, uint64_t id, uint64_t after, gbos
         f->at = at;
         f->size = gbose__batch_find(&f->record, s->bytes + at, s->size - at, id);
         s->n += f->size && f->record.first + f->record.n - 1 > after;
-        at += f->size ? f->size : GBOSE__BATCH_BLOCK;
+        at += f->size ? f->size : GBOSE__DIRECT_BLOCK;
     }
     qsort(s->found, s->n, sizeof *s->found, by_place);
     return GBOSE_OK;
@@ -237,7 +197,7 @@ static int is_whole(struct scan *s, uint64_t after)
 /* The same for a file by its name; one that is not there is empty. */
 static int scan_path(struct scan *s, const char *path, uint64_t id, uint64_t after, gbose_error *err)
 {
-    int file = open_file(path, O_RDONLY), rc;
+    int file = gbose__direct_open(path, O_RDONLY), rc;
 
     if (file < 0 && errno == ENOENT)
         return GBOSE_OK;
@@ -288,15 +248,15 @@ void gbose__notes_wipe(struct gbose__notes *j)
 
     pthread_mutex_lock(&j->lock);
     if (j->file < 0)
-        j->file = open_file(j->path, O_RDWR); /* what is there is of earlier times */
+        j->file = gbose__direct_open(j->path, O_RDWR); /* what is there is of earlier times */
     if (j->file >= 0 && !scan_file(&s, j->file, j->id, atomic_load(&j->passed), &err) && s.size) {
-        unsigned char *clean = aligned_alloc(GBOSE__BATCH_BLOCK, s.size);
+        unsigned char *clean = aligned_alloc(GBOSE__DIRECT_BLOCK, s.size);
 
         if (clean) {
             memset(clean, 0, s.size);
             for (size_t i = 0; i < s.n; i++)
                 memcpy(clean + s.found[i].at, s.bytes + s.found[i].at, s.found[i].size);
-            write_all(j->file, clean, s.size, 0);
+            gbose__direct_write(j->file, clean, s.size, 0);
         }
         free(clean);
     }

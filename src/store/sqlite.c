@@ -1,8 +1,8 @@
-/* The store in one SQLite file: opening, the schema, transactions, backup.
+/* The store in one SQLite file: opening, the schema, transactions.
  *
  * Write-ahead log, synchronous=FULL: when apply() returns the changes have reached the disk. A process
  * that writes holds a lock on DIR/lock, so that two servers never work on one store. It may keep events in a journal, which
- * whoever opens the store next brings into it. */
+ * whoever opens the store next brings into it; and their texts in a file of their own, where they stay. */
 #include "store/sqlite_inner.h"
 
 #include <errno.h>
@@ -21,11 +21,13 @@
 
 #define FILE_NAME "gbose.sqlite3"
 #define JOURNAL_NAME "gbose.journal"
+#define TEXTS_NAME "gbose.texts"
 #define APPLICATION_ID 0x67626f73 /* "gbos" */
 #define SECRET_SIZE 32
-#define PATIENCE 10000 /* milliseconds to wait for a server that has events in its journal; and a lock */
-#define BRIEFLY 2000   /* the same for a process that only brings a journal into the store */
-#define PAUSE 2        /* milliseconds between two looks */
+#define PATIENCE 10000  /* milliseconds to wait for a server that has events in its journal; and a lock */
+#define BRIEFLY 2000    /* the same for a process that only brings a journal into the store */
+#define PAUSE 2         /* milliseconds between two looks */
+#define TIDY_EVERY 1000 /* milliseconds between two attempts to wipe what somebody may still read */
 #define SMALL_FILE (64 << 20) /* bytes; a file up to this size is checked as a whole when it is opened */
 
 /* Migration i turns version i into version i + 1. Never changed once released; new ones are added at the
@@ -69,6 +71,13 @@ static const char *const migrations[] = {
     "ALTER TABLE pending ADD COLUMN more BLOB;",
     /* Events may be in a journal (notes.h): its id, and the place up to which they are here. */
     "INSERT INTO meta VALUES ('journal', zeroblob(16));",
+    /* Texts of events may be in a file of their own (texts.h, sqlite_texts.c): `body` is then a place in it. What the database knows
+     * of the file, and which texts are no longer wanted. A hole is there twice, since it must not be another text's by a damaged
+     * bit. */
+    "INSERT INTO meta VALUES ('texts', zeroblob(32));"
+    "CREATE TABLE hole (text INTEGER PRIMARY KEY, again INTEGER NOT NULL);"
+    "CREATE TRIGGER event_text AFTER DELETE ON event WHEN typeof(old.body) = 'integer'"
+    " BEGIN INSERT OR IGNORE INTO hole VALUES (old.body, ~old.body); END;",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 
@@ -77,6 +86,10 @@ struct sqlite_store {
     struct gbose__sqlite c;
     char *path, *journal_path;
     struct gbose__notes *journal; /* NULL: opened beside whoever has it */
+    struct gbose__texts texts;    /* written by whoever has the store */
+    int has_holes;                /* some texts are no longer wanted, and are perhaps still there */
+    int was_erased;               /* something that is perhaps still in the write-ahead log */
+    int64_t tidy_at;              /* milliseconds: not before that is it tried again to wipe these */
     int lock;                     /* file descriptor, -1: none */
     unsigned char secret[SECRET_SIZE];
 };
@@ -102,7 +115,7 @@ int gbose__sqlite_connect(struct gbose__sqlite *c, const char *path, int flags, 
 {
     memset(c, 0, sizeof *c);
     if (sqlite3_open_v2(path, &c->db, flags | SQLITE_OPEN_NOMUTEX, NULL) ||
-        sqlite3_extended_result_codes(c->db, 1) || sqlite3_busy_timeout(c->db, 10000) ||
+        sqlite3_extended_result_codes(c->db, 1) || sqlite3_busy_timeout(c->db, PATIENCE) ||
         sqlite3_exec(c->db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF",
                      NULL, NULL, NULL)) {
         int rc = gbose__sqlite_fail(c, "open the store", err);
@@ -245,18 +258,57 @@ static int read_secret(struct sqlite_store *store, gbose_error *err)
 
 /* ---- the contract ---- */
 
-#define LINE 64 /* bytes that a processor fetches together */
-
-/* An event was put together on another core: its bytes are fetched while the one before it is written. */
-static void foresee(const struct gbose__change *change)
+static int64_t milliseconds(void)
 {
-    const struct gbose__event_row *event = &change->of.event;
+    struct timespec now;
 
-    if (change->kind != GBOSE__ADD_EVENT || !event->packed)
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* What is gone is wiped, if nobody reads the store as it was: who does is waited for, so many milliseconds. */
+static void wipe(struct sqlite_store *store, int patience)
+{
+    sqlite3_busy_timeout(store->c.db, patience);
+    if (store->was_erased)
+        store->was_erased =
+            sqlite3_wal_checkpoint_v2(store->c.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) != SQLITE_OK;
+    if (store->has_holes)
+        store->has_holes = gbose__sqlite_texts_wipe(&store->c, &store->texts) != 0;
+    sqlite3_busy_timeout(store->c.db, PATIENCE);
+    store->tidy_at = milliseconds() + TIDY_EVERY;
+}
+
+static void tidy(struct sqlite_store *store)
+{
+    if (store->was_erased || store->has_holes)
+        wipe(store, 0);
+}
+
+static void sqlite_tidy(struct gbose__store *base)
+{
+    struct sqlite_store *store = (struct sqlite_store *)base;
+
+    if (milliseconds() >= store->tidy_at)
+        tidy(store);
+}
+
+/* After these changes: what was erased must be neither in the write-ahead log nor in the journal nor in the file of texts. What else
+ * went only takes room. */
+static void wipe_after(struct sqlite_store *store, const struct gbose__change *changes, size_t n)
+{
+    int erased = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        erased |= changes[i].kind == GBOSE__ERASE_UNIT;
+        store->has_holes |= changes[i].kind == GBOSE__DROP_BANDIT || changes[i].kind == GBOSE__RETAIN;
+    }
+    if (!erased)
         return;
-    __builtin_prefetch(event->pmf);
-    for (size_t at = 0; at < event->packed_size; at += LINE)
-        __builtin_prefetch((const char *)event->packed + at);
+    store->has_holes = store->was_erased = 1;
+    if (store->journal)
+        gbose__notes_wipe(store->journal);
+    wipe(store, TIDY_EVERY);
 }
 
 static int sqlite_apply(struct gbose__store *base, struct gbose__change *changes, size_t n, gbose_error *err)
@@ -264,7 +316,7 @@ static int sqlite_apply(struct gbose__store *base, struct gbose__change *changes
     struct sqlite_store *store = (struct sqlite_store *)base;
     struct gbose__sqlite *c = &store->c;
     uint32_t made = 0;
-    int rc = GBOSE_OK;
+    int rc = GBOSE_OK, placed = store->journal && gbose__sqlite_texts_write(&store->texts, changes, n);
 
     if (sqlite3_exec(c->db, "BEGIN IMMEDIATE", NULL, NULL, NULL))
         return gbose__sqlite_fail(c, "write to the store", err);
@@ -272,7 +324,7 @@ static int sqlite_apply(struct gbose__store *base, struct gbose__change *changes
         rc = gbose__sqlite_fail(c, "write to the store", err);
     for (size_t i = 0; i < n && !rc; i++) {
         if (i + 1 < n)
-            foresee(&changes[i + 1]);
+            gbose__sqlite_foresee(&changes[i + 1]);
         if (i && changes[i].chained && changes[i - 1].result != GBOSE__DONE) {
             changes[i].result = changes[i - 1].result;
             continue;
@@ -292,25 +344,23 @@ static int sqlite_apply(struct gbose__store *base, struct gbose__change *changes
         rc = gbose__sqlite_pending_save(c, err);
     if (!rc)
         rc = gbose__sqlite_tally_save(c, err);
+    if (!rc)
+        rc = gbose__sqlite_texts_save(c, &store->texts, placed, err);
     if (!rc && sqlite3_exec(c->db, "COMMIT", NULL, NULL, NULL))
         rc = gbose__sqlite_fail(c, "write to the store", err);
     if (rc) {
         gbose__sqlite_tally_forget(c);
         gbose__sqlite_pending_forget(c);
+        if (!sqlite3_get_autocommit(c->db))
+            sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+        return rc;
     }
-    if (rc && !sqlite3_get_autocommit(c->db))
-        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
-    for (size_t i = 0; i < n && !rc; i++)
+    gbose__texts_settle(&store->texts, placed);
+    for (size_t i = 0; i < n; i++)
         if (changes[i].kind == GBOSE__PASS && store->journal)
             gbose__notes_passed(store->journal, changes[i].of.pass);
-    for (size_t i = 0; i < n && !rc; i++)
-        if (changes[i].kind ==
-            GBOSE__ERASE_UNIT) { /* what was erased must not stay in the write-ahead log or the journal either */
-            sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-            if (store->journal)
-                gbose__notes_wipe(store->journal);
-        }
-    return rc;
+    wipe_after(store, changes, n);
+    return GBOSE_OK;
 }
 
 static int sqlite_note(struct gbose__store *base, struct gbose__batch *batch, gbose_error *err)
@@ -320,41 +370,26 @@ static int sqlite_note(struct gbose__store *base, struct gbose__batch *batch, gb
 
 static int sqlite_view(struct gbose__store *base, struct gbose__view **out, gbose_error *err)
 {
-    return gbose__sqlite_view(out, ((struct sqlite_store *)base)->path, err);
+    const struct sqlite_store *store = (const struct sqlite_store *)base;
+
+    return gbose__sqlite_view(out, store->path, store->texts.path, err);
 }
 
 static int sqlite_backup(struct gbose__store *base, const char *path, gbose_error *err)
 {
-    struct sqlite_store *store = (struct sqlite_store *)base;
-    struct gbose__sqlite c;
-    sqlite3_stmt *s;
-    int rc;
+    const struct sqlite_store *store = (const struct sqlite_store *)base;
 
-    if (!access(path, F_OK))
-        return gbose__fail(err, GBOSE__ESTORE, "%s is there already; give a new name", path);
-    rc = gbose__sqlite_connect(&c, store->path, SQLITE_OPEN_READWRITE, err);
-    if (rc)
-        return rc;
-    if (sqlite3_prepare_v2(c.db, "VACUUM INTO ?1", -1, &s, NULL)) {
-        rc = gbose__sqlite_fail(&c, "make a backup", err);
-    } else {
-        sqlite3_bind_text(s, 1, path, -1, SQLITE_STATIC);
-        if (sqlite3_step(s) != SQLITE_DONE)
-            rc = gbose__sqlite_fail(&c, "make a backup", err);
-        sqlite3_finalize(s);
-    }
-    gbose__sqlite_disconnect(&c);
-    if (rc)
-        unlink(path);
-    return rc;
+    return gbose__sqlite_backup(store->path, store->texts.path, path, err);
 }
 
 static void sqlite_close(struct gbose__store *base)
 {
     struct sqlite_store *store = (struct sqlite_store *)base;
 
+    tidy(store);
     gbose__sqlite_disconnect(&store->c);
     gbose__notes_free(store->journal);
+    gbose__texts_clear(&store->texts);
     if (store->lock >= 0)
         close(store->lock);
     memset(store->secret, 0, sizeof store->secret);
@@ -467,13 +502,19 @@ static int prepare(struct sqlite_store *store, const char *dir, int create, int 
         rc = migrate(&store->c, version, err);
     if (!rc)
         rc = beside ? catch_up(store, dir, err) : begin_journal(store, err);
+    if (!rc && !beside)
+        rc = gbose__sqlite_texts_begin(&store->c, &store->texts, err);
+    if (!rc && !beside) { /* what somebody left behind who was killed */
+        store->has_holes = store->was_erased = 1;
+        tidy(store);
+    }
     return rc ? rc : read_secret(store, err);
 }
 
 int gbose__sqlite_open(struct gbose__store **out, const char *dir, int create, int beside, gbose_error *err)
 {
     struct sqlite_store *store = calloc(1, sizeof *store);
-    size_t size = strlen(dir) + sizeof FILE_NAME + sizeof JOURNAL_NAME;
+    size_t size = strlen(dir) + sizeof FILE_NAME + sizeof JOURNAL_NAME + sizeof TEXTS_NAME;
     int rc;
 
     if (!store)
@@ -487,9 +528,12 @@ int gbose__sqlite_open(struct gbose__store **out, const char *dir, int create, i
         free(store);
         return gbose__no_memory(err);
     }
+    snprintf(store->path, size, "%s/%s", dir, TEXTS_NAME);
+    rc = gbose__texts_init(&store->texts, store->path) ? gbose__no_memory(err) : GBOSE_OK;
     snprintf(store->path, size, "%s/%s", dir, FILE_NAME);
     snprintf(store->journal_path, size, "%s/%s", dir, JOURNAL_NAME);
-    rc = prepare(store, dir, create, beside, err);
+    if (!rc)
+        rc = prepare(store, dir, create, beside, err);
     if (rc) {
         sqlite_close(&store->base);
         return rc;
@@ -497,6 +541,7 @@ int gbose__sqlite_open(struct gbose__store **out, const char *dir, int create, i
     store->base.close = sqlite_close;
     store->base.apply = sqlite_apply;
     store->base.note = beside ? NULL : sqlite_note;
+    store->base.tidy = beside ? NULL : sqlite_tidy;
     store->base.view = sqlite_view;
     store->base.backup = sqlite_backup;
     store->base.secret = store->secret;

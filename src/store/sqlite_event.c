@@ -99,7 +99,10 @@ static int add_event(struct gbose__sqlite *c, struct gbose__change *change, gbos
     gbose__sqlite_bind_blob(s, 9, row->pmf, row->n_arms * sizeof *row->pmf);
     gbose__sqlite_bind_blob(s, 10, row->shadow, row->n_arms * sizeof *row->shadow);
     gbose__sqlite_bind_blob(s, 11, row->unit, GBOSE__UNIT_SIZE);
-    gbose__sqlite_bind_blob(s, 12, row->packed, row->packed_size);
+    if (row->place)
+        sqlite3_bind_int64(s, 12, row->place);
+    else
+        gbose__sqlite_bind_blob(s, 12, row->packed, row->packed_size);
     sqlite3_bind_int64(s, 13, row->sum ? row->sum : gbose__sum_packed_event(row));
     rc = gbose__sqlite_run(c, s, err);
     counts->events++;

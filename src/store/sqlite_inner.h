@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include "store/sum.h"
+#include "store/texts.h"
 
 #define GBOSE__SQLITE_STATEMENTS 64
 
@@ -65,8 +66,40 @@ int gbose__sqlite_replay(struct gbose__sqlite *c, const char *path, gbose_error 
 /* Are there any? 1 with the place of the last, 0, or an error. */
 int gbose__sqlite_is_behind(struct gbose__sqlite *c, const char *path, uint64_t *last, gbose_error *err);
 
-/* One change of a group (sqlite_write.c), and a view (sqlite_read.c). */
+#define GBOSE__LINE 64 /* bytes that a processor fetches together */
+
+/* An event was put together on another core: its bytes are fetched while the one before it is written. */
+static inline void gbose__sqlite_foresee(const struct gbose__change *change)
+{
+    const struct gbose__event_row *event = &change->of.event;
+
+    if (change->kind != GBOSE__ADD_EVENT || !event->packed)
+        return;
+    __builtin_prefetch(event->pmf);
+    if (event->place) /* the text is written already */
+        return;
+    for (size_t at = 0; at < event->packed_size; at += GBOSE__LINE)
+        __builtin_prefetch((const char *)event->packed + at);
+}
+
+/* Texts of events in a file of their own (sqlite_texts.c): whoever has the store begins to write it. GBOSE__ECORRUPT: it is not what
+ * the database says. */
+int gbose__sqlite_texts_begin(struct gbose__sqlite *c, struct gbose__texts *t, gbose_error *err);
+/* Before a transaction: if the texts of a group have so many bytes, they are written to the file, and `place` of the events is
+ * set. Returns 1 then. Else 0: they go into the database. */
+int gbose__sqlite_texts_write(struct gbose__texts *t, struct gbose__change *changes, size_t n);
+extern size_t gbose__sqlite_texts_worth; /* bytes; only tests change it */
+/* Inside: the database knows of all texts that were written, or not of the last ones. */
+int gbose__sqlite_texts_save(struct gbose__sqlite *c, const struct gbose__texts *t, int all,
+                             gbose_error *err);
+/* After it: texts of events that are gone are wiped, unless somebody may still read them. Returns 0, or -1: some are left. */
+int gbose__sqlite_texts_wipe(struct gbose__sqlite *c, const struct gbose__texts *t);
+
+/* A copy of a database and its texts, as they are at one moment, in a new file (sqlite_backup.c). It has its name when it is whole. */
+int gbose__sqlite_backup(const char *from, const char *texts_path, const char *path, gbose_error *err);
+
+/* One change of a group (sqlite_write.c), and a view (sqlite_read.c) of a database and its file of texts. */
 int gbose__sqlite_apply_one(struct gbose__sqlite *c, struct gbose__change *change, gbose_error *err);
-int gbose__sqlite_view(struct gbose__view **out, const char *path, gbose_error *err);
+int gbose__sqlite_view(struct gbose__view **out, const char *path, const char *texts_path, gbose_error *err);
 
 #endif

@@ -13,6 +13,7 @@ enum { BANDITS, GENERATIONS, SNAPSHOT, EVENT, NAME, REWARDS, OUTCOMES, EVENTS_UP
 struct sqlite_view {
     struct gbose__view base;
     struct gbose__sqlite c;
+    struct gbose__texts texts;
     struct gbose__reward_row *rewards;
     size_t capacity;
 };
@@ -124,9 +125,27 @@ static int view_snapshot(struct gbose__view *view, uint32_t bandit, uint32_t gen
     "e.body, "                                                                                               \
     "e.sum, o.key, o.reward, o.why, o.time, o.sum, EXISTS (SELECT 1 FROM activated WHERE event = e.key)"
 
-/* Read the columns above. 0, or GBOSE__ECORRUPT. */
-static int read_case(sqlite3_stmt *s, struct gbose__event_row *event, struct gbose__outcome_row *outcome,
-                     struct gbose__unpacked *text_of, struct gbose__case *it, gbose_error *err)
+/* The text of an event is in its row, or the row says where it is. 0, or an error. */
+static int read_text(sqlite3_stmt *s, struct gbose__event_row *event, struct gbose__texts *texts,
+                     gbose_error *err)
+{
+    const unsigned char *bytes = NULL;
+    int rc = GBOSE_OK;
+
+    if (sqlite3_column_type(s, 11) == SQLITE_INTEGER) {
+        rc = gbose__texts_read(texts, sqlite3_column_int64(s, 11), &bytes, &event->body_size, err);
+        event->body = (const char *)bytes;
+    } else {
+        event->body = sqlite3_column_blob(s, 11);
+        event->body_size = (size_t)sqlite3_column_bytes(s, 11);
+    }
+    return rc;
+}
+
+/* Read the columns above. 0, or an error. */
+static int read_case(sqlite3_stmt *s, struct gbose__texts *texts, struct gbose__event_row *event,
+                     struct gbose__outcome_row *outcome, struct gbose__unpacked *text_of,
+                     struct gbose__case *it, gbose_error *err)
 {
     int64_t key = sqlite3_column_int64(s, 0), closed = sqlite3_column_int64(s, 13);
     size_t size = (size_t)sqlite3_column_bytes(s, 8);
@@ -146,8 +165,6 @@ static int read_case(sqlite3_stmt *s, struct gbose__event_row *event, struct gbo
         .pmf = sqlite3_column_blob(s, 8),
         .shadow = sqlite3_column_blob(s, 9),
         .unit = sqlite3_column_blob(s, 10),
-        .body = sqlite3_column_blob(s, 11),
-        .body_size = (size_t)sqlite3_column_bytes(s, 11),
         .activated = sqlite3_column_int(s, 18),
     };
     if (sqlite3_column_type(s, 0) == SQLITE_NULL) /* closed, and not there */
@@ -156,7 +173,9 @@ static int read_case(sqlite3_stmt *s, struct gbose__event_row *event, struct gbo
         (event->shadow && (size_t)sqlite3_column_bytes(s, 9) != size) ||
         (event->unit && sqlite3_column_bytes(s, 10) != GBOSE__UNIT_SIZE))
         return damaged("an event", err);
-    rc = gbose__event_unpack(event, sqlite3_column_int64(s, 12), text_of, err);
+    rc = read_text(s, event, texts, err);
+    if (!rc)
+        rc = gbose__event_unpack(event, sqlite3_column_int64(s, 12), text_of, err);
     if (rc)
         return rc;
     *it = (struct gbose__case){.event = event};
@@ -230,7 +249,7 @@ static int show(struct gbose__view *view, sqlite3_stmt *s, int rewards, gbose__c
     int rc = 0, step = SQLITE_ERROR;
 
     while (!rc && s && (step = sqlite3_step(s)) == SQLITE_ROW) {
-        rc = read_case(s, &event, &outcome, &text_of, &it, err);
+        rc = read_case(s, &((struct sqlite_view *)view)->texts, &event, &outcome, &text_of, &it, err);
         if (rc)
             break;
         if (rewards)
@@ -339,18 +358,21 @@ static void view_close(struct gbose__view *view)
     struct sqlite_view *v = (struct sqlite_view *)view;
 
     gbose__sqlite_disconnect(&v->c);
+    gbose__texts_clear(&v->texts);
     free(v->rewards);
     free(v);
 }
 
-int gbose__sqlite_view(struct gbose__view **out, const char *path, gbose_error *err)
+int gbose__sqlite_view(struct gbose__view **out, const char *path, const char *texts_path, gbose_error *err)
 {
     struct sqlite_view *v = calloc(1, sizeof *v);
     int rc;
 
     if (!v)
         return gbose__no_memory(err);
-    rc = gbose__sqlite_connect(&v->c, path, SQLITE_OPEN_READWRITE, err);
+    rc = gbose__texts_init(&v->texts, texts_path)
+             ? gbose__no_memory(err)
+             : gbose__sqlite_connect(&v->c, path, SQLITE_OPEN_READWRITE, err);
     if (!rc && sqlite3_exec(v->c.db, "PRAGMA query_only = ON", NULL, NULL, NULL))
         rc = gbose__sqlite_fail(&v->c, "open the store", err);
     if (rc) {

@@ -54,6 +54,10 @@ enum {
     READ_JOURNAL,
     WRITE_JOURNAL,
     HAS_BANDIT,
+    READ_TEXTS,
+    WRITE_TEXTS,
+    HOLES,
+    WIPED,
     N_STATEMENTS
 };
 _Static_assert(N_STATEMENTS <= GBOSE__SQLITE_STATEMENTS, "more statements than places");

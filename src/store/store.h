@@ -103,7 +103,8 @@ struct gbose__event_row {
         packed; /* only written: the same by gbose__pack(), for a store that `packs` and an event without a name;
                            `body` is then not looked at. Else NULL */
     size_t packed_size;
-    int64_t sum; /* only written: the checksum of such an event, if it is known; else 0 */
+    int64_t sum;   /* only written: the checksum of such an event, if it is known; else 0 */
+    int64_t place; /* the store's own: where its text is, if not in the row (texts.h) */
     int activated;
 };
 
@@ -282,6 +283,9 @@ struct gbose__store {
      * the last at batch->last), and with them or after them PASS. Until that is done others, who open the store, wait. Not
      * GBOSE_OK: apply their changes instead, and PASS with them. */
     int (*note)(struct gbose__store *store, struct gbose__batch *batch, gbose_error *err);
+    /* Wipe what had to stay while somebody read the store as it was. Called again and again by the thread that applies. NULL: there is
+     * never anything. */
+    void (*tidy)(struct gbose__store *store);
     int (*view)(struct gbose__store *store, struct gbose__view **out, gbose_error *err);
     /* A copy of the whole store, as it is at one moment, into a new file. Any thread. */
     int (*backup)(struct gbose__store *store, const char *path, gbose_error *err);
@@ -364,7 +368,7 @@ struct gbose__fleet {
 /* ---- constructors
  * ----------------------------------------------------------------------------------------- */
 
-/* A store in the file DIR/gbose.sqlite3; DIR is made if it is not there and `create` is set. A process
+/* A store in the file DIR/gbose.sqlite3, with what it keeps beside it; DIR is made if it is not there and `create` is set. A process
  * that writes keeps the store to itself until it closes it (GBOSE__EBUSY for others). With `beside` it is
  * opened whoever has it, for reading, backups, and changes to keys alone. A file that is damaged, or of a
  * newer version, is refused with a sentence. */

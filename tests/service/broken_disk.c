@@ -31,7 +31,7 @@ static int fate(int fd, int writes)
     if (n < 0)
         return FINE;
     path[n] = 0;
-    if (!strstr(path, "/gbose.sqlite3") && !strstr(path, "/gbose.journal"))
+    if (!strstr(path, "/gbose.sqlite3") && !strstr(path, "/gbose.journal") && !strstr(path, "/gbose.texts"))
         return FINE;
     f = fopen(getenv("GBOSE_BROKEN_DISK"), "r");
     if (!f)
@@ -65,6 +65,27 @@ ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at)
         raise(SIGKILL);
     }
     return real(fd, bytes, n, at);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at) /* as the journal and the texts are written */
+{
+    return pwrite64(fd, bytes, n, at);
+}
+
+int fallocate(int fd, int mode, off_t at, off_t n) /* a hole in the texts */
+{
+    static int (*real)(int, int, off_t, off_t);
+
+    if (!real)
+        real = (int (*)(int, int, off_t, off_t))dlsym(RTLD_NEXT, "fallocate");
+    switch (fate(fd, 0)) {
+    case FAILS:
+        errno = EIO;
+        return -1;
+    case DIES:
+        raise(SIGKILL);
+    }
+    return real(fd, mode, at, n);
 }
 
 int fdatasync(int fd)
