@@ -236,7 +236,7 @@ static void a_store_of_version_1_is_migrated(void **state)
     assert_non_null(strstr(p->err.text, "gbose store migrate"));
 
     store_ok(p, gbose__postgres_migrate(postgres_url(), 0, &from, &to, &p->err));
-    assert_true(from == 1 && to == 2);
+    assert_true(from == 1 && to == 3);
     store_open(p);
     assert_int_equal(sql("SELECT sum(last - first + 1) FROM gbose.pending"), 499);
     /* Of a: 0, 2 to 9, 11 to 255, 256 to 299, 300, 301 to 399; and of b: 0 to 99, 1000. */
@@ -265,6 +265,51 @@ static void a_store_of_version_1_is_migrated(void **state)
     assert_true(store_seen(p, a, 2, NULL).reward[0] == 5);
 }
 
+/* Version 2 had these tables, too, but its checksum of a packed text left out the last bytes. */
+static void a_store_of_version_2_is_migrated(void **state)
+{
+    /* Of event 2 of bandit 102, the first one of a new database, as version 2 wrote it. */
+    static const char *const earlier = "UPDATE gbose.event SET sum = 3092588667303642374",
+                             *const has_earlier =
+                                 "SELECT count(*) FROM gbose.event WHERE sum = 3092588667303642374",
+                             *const version = "SELECT convert_from(value, 'UTF8') FROM gbose.meta WHERE name "
+                                              "= 'version'";
+    struct place *p = *state;
+    uint32_t a = store_bandit(p, "a");
+    struct gbose__store *store;
+    struct seen seen = {0};
+    int from, to;
+
+    assert_int_equal(a, 102);
+    store_add_event(p, a, 2, 5000);
+    assert_int_equal(sql(has_earlier), 0);
+    sql(earlier);
+    sql("UPDATE gbose.meta SET value = '2' WHERE name = 'version'");
+    store_close(p);
+    for (int beside = 0; beside < 2; beside++) {
+        assert_int_equal(gbose__postgres_open(&store, postgres_url(), !beside, beside, &p->err),
+                         GBOSE_EVERSION);
+        assert_non_null(strstr(p->err.text, "of version 2, and this gbose works on 3: gbose store migrate"));
+    }
+    assert_int_equal(sql(version), 2);
+
+    store_ok(p, gbose__postgres_migrate(postgres_url(), 0, &from, &to, &p->err));
+    assert_true(from == 2 && to == 3);
+    assert_int_equal(sql(version), 3);
+    store_ok(p, gbose__postgres_migrate(postgres_url(), 0, &from, &to, &p->err));
+    assert_true(from == 3 && to == 3);
+    assert_int_equal(sql(has_earlier), 1);
+    store_open(p);
+    assert_string_equal(store_seen(p, a, 2, NULL).body, "{\"contexts\":[[1,2,3]]}");
+    store_reward(p, a, 2, "", 1, 2000, 1, GBOSE__DONE);
+    store_add_event(p, a, 3, 5000);
+    assert_string_equal(store_seen(p, a, 3, NULL).body, "{\"contexts\":[[1,2,3]]}");
+    sql("UPDATE gbose.event SET body = set_byte(body, length(body) - 1, get_byte(body, length(body) - 1) # 1)"
+        " WHERE key & 255 = 3"); /* in the byte that only the new checksum covers */
+    assert_int_equal(p->view->event(p->view, a, 3, NULL, store_see, &seen, &p->err), GBOSE__ECORRUPT);
+    assert_non_null(strstr(p->err.text, "does not match its checksum"));
+}
+
 static void a_password_is_not_shown(void **state)
 {
     char name[100];
@@ -287,6 +332,7 @@ int main(void)
         PROMISE(damage_is_refused_with_a_sentence),
         PROMISE(strangers_and_other_versions_are_refused),
         PROMISE(a_store_of_version_1_is_migrated),
+        PROMISE(a_store_of_version_2_is_migrated),
         PROMISE(a_password_is_not_shown),
     };
 

@@ -121,7 +121,7 @@ int gbose__pg_foreign(const struct gbose__pg_home *home, gbose_error *err); /* G
 
 /* ---- the schema (postgres_schema.c) ---- */
 
-#define GBOSE__PG_VERSION 2
+#define GBOSE__PG_VERSION 3
 
 int gbose__pg_home_init(struct gbose__pg_home *home, const char *url, gbose_error *err);
 /* Go by the history of the database that c is connected to from now on. With `lease`, numbers that may have been given away in

@@ -352,24 +352,54 @@ def test_readiness_needs_no_requests(fleet, database):
     until(ready, lambda status: status == 200)
 
 
+def version(database, name="postgres"):
+    return int(database.sql("SELECT convert_from(value, 'UTF8') FROM gbose.meta WHERE name = 'version'", name))
+
+
+def set_version(database, number):
+    database.sql(f"UPDATE gbose.meta SET value = '{number}' WHERE name = 'version'")
+
+
 def test_a_store_that_a_newer_gbose_migrated_is_left_alone(fleet, database):
     (server,) = fleet(1)
+    present = version(database)
     api = server.client()
     api.put("/v1/bandits/full", {"dim": 2})
     api.put("/v1/bandits/relaxed", {"dim": 2, "durability": "relaxed"})
-    database.sql("UPDATE gbose.meta SET value = '3' WHERE name = 'version'")
+    set_version(database, present + 1)
     until(lambda: api.raw("GET", "/readyz")[0], lambda status: status == 503)
     body = json.dumps({"contexts": [[1, 2], [2, 1]]})
     status, data, _ = api.raw("POST", "/v1/bandits/full/decide", body)
-    assert status == 503 and "of version 3 by now" in json.loads(data)["error"]["message"]
+    assert status == 503 and f"of version {present + 1} by now" in json.loads(data)["error"]["message"]
     assert api.raw("POST", "/v1/bandits/relaxed/decide", body)[0] == 200
     time.sleep(0.5)
     assert database.sql("SELECT count(*) FROM gbose.event") == "0"
     done = subprocess.run([GBOSE, "store", "migrate", database.url], capture_output=True, text=True)
     assert done.returncode == 1 and "use a newer one" in done.stderr
-    database.sql("UPDATE gbose.meta SET value = '2' WHERE name = 'version'")
+    set_version(database, present)
     until(lambda: database.sql("SELECT count(*) FROM gbose.event"), lambda n: n == "1")
     until(lambda: api.raw("GET", "/readyz")[0], lambda status: status == 200)
+
+
+def test_a_store_of_an_earlier_version_is_refused_until_it_is_migrated(fleet, database):
+    """From one version to the next the tables stay as they are in this case (postgres_schema.c)."""
+    (server,) = fleet(1)
+    api = server.client()
+    api.put("/v1/bandits/b", {"dim": 2})
+    event = api.post("/v1/bandits/b/decide", {"contexts": [[1, 2], [2, 1]]})["event"]
+    assert server.stop() == 0
+    present = version(database)
+    set_version(database, present - 1)
+    for words in (["serve", "--store", database.url, "--port", "0"], ["log", "check", database.url], ["store", "check", database.url]):
+        done = subprocess.run([GBOSE, *words], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 1 and done.stderr.count("\n") == 1, done
+        assert f"of version {present - 1}, and this gbose works on {present}: gbose store migrate URL" in done.stderr
+    assert gbose("store", "migrate", database.url) == f"brought the store from version {present - 1} to {present}\n"
+    assert gbose("store", "migrate", database.url) == f"the store exists and has version {present}: nothing to do\n"
+    server.start()
+    assert server.client().get(f"/v1/bandits/b/events/{event}?recompute=1")["recomputed"]["same"]
+    server.client().post("/v1/bandits/b/rewards", {"event": event, "reward": 1, "final": True})
+    gbose("store", "check", database.url)
 
 
 def test_a_wrong_database_is_one_clear_line(database):
@@ -385,7 +415,7 @@ def test_a_wrong_database_is_one_clear_line(database):
     database.sql("ALTER DATABASE frozen SET default_transaction_read_only = on")
     for name, statement in {
         "strange": "CREATE SCHEMA gbose",
-        "later": "UPDATE gbose.meta SET value = '3' WHERE name = 'version'",
+        "later": f"UPDATE gbose.meta SET value = '{version(database, 'later') + 1}' WHERE name = 'version'",
         "damaged": "UPDATE gbose.meta SET value = 'x' WHERE name = 'version'",
     }.items():
         database.sql(statement, name)
