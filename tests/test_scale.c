@@ -74,6 +74,61 @@ static void the_scale_is_what_its_definition_says(void **state)
     assert_true(clipped > 3 && light > 20); /* both were seen */
 }
 
+/* Residuals are next to nothing for a while, then one in five is large; in another run all are just larger by then. */
+static void a_quiet_stretch_is_taken_back(void **state)
+{
+    struct gbose__tuning quick = tuning;
+    int taken = 0, kept = 0;
+
+    (void)state;
+    quick.scale_clip = 1e300;
+    quick.quiet_rounds = 16;
+    quick.quiet_rise = 3;
+    quick.quiet_few = 4;
+    for (int run = 0; run < 2; run++) {
+        struct gbose__scale scale = {.known = 0};
+        struct gbose__rewards rewards = {.count = 0};
+        struct random r = {13};
+        long double square[ROUNDS], fourth[ROUNDS], least = INFINITY, count = 0, latest = INFINITY;
+
+        for (size_t t = 0, check = 16; t < ROUNDS; t++) {
+            double e = random_normal(&r) * (t < (run ? 30 : 12)               ? 0.01
+                                            : run || random_uniform(&r) < 0.2 ? 1
+                                                                              : 0.05);
+            long double now;
+
+            square[t] = (long double)e * e;
+            fourth[t] = square[t] * square[t];
+            gbose__rewards_learn(&rewards, &quick, e);
+            gbose__scale_learn(&scale, &quick, &rewards, e);
+            now = t + 1 > 7 ? mean(square, t + 1, 0.97) : INFINITY;
+            latest = fminl(latest, now);
+            if (now < least) {
+                least = now;
+                count = (1 - powl(0.97, (long double)(t + 1))) / 0.03L;
+            }
+            if (t + 1 == check) {
+                long double all = mean(square, t + 1, 0.999),
+                            few = count * all * all / mean(fourth, t + 1, 0.999);
+
+                taken += latest > 3 * least && few < 4;
+                kept += latest > 3 * least && few >= 4;
+                if (latest > 3 * least && few < 4) {
+                    least = latest;
+                    count = (1 - powl(0.97, (long double)(t + 1))) / 0.03L;
+                }
+                latest = INFINITY;
+                check *= 2;
+            }
+            if (t + 1 > 7)
+                assert_close(scale.least, least, 1e-9);
+        }
+        assert_true(gbose__scale_is_sane(&scale));
+        assert_true(gbose__scale_worth(&scale, &quick) == 1);
+    }
+    assert_true(taken > 0 && kept > 0); /* both were seen */
+}
+
 /* Rewards are an effect and noise. The estimate is right, then it says the opposite, then nothing. */
 static void the_width_is_less_where_effects_explain_rewards(void **state)
 {
@@ -113,7 +168,7 @@ static void what_cannot_be_is_not_sane(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(struct gbose__scale) / sizeof(double); i++) {
-        struct gbose__scale scale = {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1, 1, 1, 1};
+        struct gbose__scale scale = {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1, 1, 1, 1, 1, 1};
 
         assert_true(gbose__scale_is_sane(&scale));
         ((double *)&scale)[i] = -1e-300;
@@ -127,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_scale_is_what_its_definition_says),
+        cmocka_unit_test(a_quiet_stretch_is_taken_back),
         cmocka_unit_test(the_width_is_less_where_effects_explain_rewards),
         cmocka_unit_test(what_cannot_be_is_not_sane),
     };

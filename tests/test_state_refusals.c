@@ -19,7 +19,7 @@ static int code_of_change(const struct bytes *bytes, size_t i)
 {
     uint64_t version = word_at(bytes, 8);
 
-    return i / 8 == 1 && (version < 1 || version > 10) ? GBOSE_EVERSION : GBOSE_ESTATE;
+    return i / 8 == 1 && (version < 1 || version > 11) ? GBOSE_EVERSION : GBOSE_ESTATE;
 }
 
 static void assert_load_refused(const struct bytes *bytes, int code)
@@ -213,12 +213,13 @@ static void assert_double_refused(struct bytes *bytes, size_t offset, double val
 
 static void check_versions(const char *spec)
 {
-    static const uint64_t versions[] = {0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 256, UINT64_C(1) << 32, UINT64_MAX};
+    static const uint64_t versions[] = {0,         3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 256, UINT64_C(1) << 32,
+                                        UINT64_MAX};
     gbose *g = seasoned(spec);
     struct bytes bytes = saved(g);
     struct layout at = layout_of(&bytes, g);
 
-    assert_int_equal(word_at(&bytes, at.version), has_note(spec) ? 10 : 2);
+    assert_int_equal(word_at(&bytes, at.version), has_note(spec) ? 11 : 2);
     for (size_t k = 0; k < COUNT(versions); k++)
         if (versions[k] != word_at(&bytes, at.version))
             assert_word_refused(&bytes, at.version, versions[k], GBOSE_EVERSION);

@@ -14,7 +14,7 @@
 
 #define STATE_MAGIC UINT64_C(0x31545345534f4247) /* the bytes "GBOSEST1" */
 #define PLAIN_VERSION 2                          /* of a learner that keeps nothing but regressions */
-#define STATE_VERSION 10                         /* of one with a state of its own */
+#define STATE_VERSION 11                         /* of one with a state of its own */
 
 static uint64_t version_of(const gbose *g)
 {

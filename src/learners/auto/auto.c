@@ -354,6 +354,8 @@ static void learn(gbose *g, const struct gbose__lesson *lesson, double reward)
 
     for (size_t i = 0; i < g->n_fits; i++)
         gbose__ridge_begin(&g->fit[i]);
+    if (own->mean_common && g->gauge->gaps > 0 && state->rounds < own->tuning->level_rounds)
+        gbose__auto_full_level(g);
     if (note.probability < 1)
         gbose__auto_orthogonal_learn(g, &note, reward, residual);
     if (own->mean_common && state->rounds < own->tuning->origin_rounds) {

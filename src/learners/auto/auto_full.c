@@ -77,6 +77,19 @@ void gbose__auto_full_learn(gbose *g, size_t i, double w, double response)
     gbose__ridge_correct(full, full->x, w, w * believable(g, response, expected) - w * expected);
 }
 
+void gbose__auto_full_level(gbose *g)
+{
+    const struct gbose__auto *own = g->own;
+    const struct gbose__tuning *tuning = own->tuning;
+    double weight =
+        gbose__clip((double)g->dim / tuning->level_dims, tuning->level_most) / tuning->level_rounds;
+
+    for (size_t j = 0; j < g->fit[FULL].stride; j++)
+        own->scratch[j] = own->played[j] + (gbose__auto_is_relative(g) ? own->common[j] : 0) - own->offer[j];
+    for (size_t i = FULL; i < g->n_fits; i++)
+        gbose__ridge_term(&g->fit[i], own->scratch, weight, 0);
+}
+
 void gbose__auto_full_doubt_first(gbose *g, struct gbose__note *note, double reward)
 {
     const struct gbose__auto *own = g->own;

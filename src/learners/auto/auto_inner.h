@@ -187,6 +187,12 @@ struct gbose__auto_term {
 struct gbose__auto_term gbose__auto_full_look_back(const gbose *g, const double *features, double number,
                                                    double reward, double *x);
 
+/* In the first rounds: the full regressions are told that the arm played is as good as the mean of those on offer. The prior speaks of each
+ * feature by itself, so where features are far from zero beside how much they vary, as the alcohol of a wine is, it allows arms to be
+ * better than others by far more than features can make them; and if what the first rewards say of an arm is taken for that, the arm is
+ * played for ever. A prior in features less their means, which nobody knows yet, would say the same. */
+void gbose__auto_full_level(gbose *g);
+
 /* Full regression i, FULL or RELATIVE, learns its row x with weight w. */
 void gbose__auto_full_learn(gbose *g, size_t i, double w, double response);
 

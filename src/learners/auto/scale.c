@@ -36,20 +36,26 @@ static double mean_of(const struct gbose__scale *scale, size_t window)
     return scale->counts[window] > 0 ? scale->squares[window] / scale->counts[window] : 0;
 }
 
+/* How many of n residuals decide what their mean square is, if they are like all so far: of normal ones a third, of clicks those that
+ * came. */
+static double deciding(const struct gbose__scale *scale, double n)
+{
+    const size_t all = GBOSE__WINDOWS - 1;
+
+    return scale->fourths[all] > 0 ? n * mean_of(scale, all) * (scale->squares[all] / scale->fourths[all])
+                                   : 0;
+}
+
 /* The mean of e^2 in the shortest window but the first that can be relied on; 0 if there is none. */
 static double reliable(const struct gbose__scale *scale, const struct gbose__tuning *tuning,
                        const struct gbose__rewards *rewards)
 {
-    const size_t all = GBOSE__WINDOWS - 1;
-    double share; /* of the residuals that count */
-
     if (!gbose__rewards_are_rare(rewards, tuning))
         return scale->rounds > tuning->first_rounds ? mean_of(scale, 1) : 0;
-    if (!(scale->fourths[all] > 0) || !(rewards->highest > rewards->lowest)) /* nothing has happened yet */
+    if (!(rewards->highest > rewards->lowest)) /* nothing has happened yet */
         return 0;
-    share = scale->squares[all] / scale->counts[all] * (scale->squares[all] / scale->fourths[all]);
     for (size_t k = 1; k < GBOSE__WINDOWS; k++)
-        if (share * scale->counts[k] >= tuning->enough_residuals)
+        if (deciding(scale, scale->counts[k]) >= tuning->enough_residuals)
             return mean_of(scale, k);
     return 0;
 }
@@ -112,6 +118,31 @@ void gbose__scale_learn_effect(struct gbose__scale *scale, const struct gbose__t
                        gbose__clip(effect * (effect + 2 * residual), GBOSE__CLIP_RESIDUAL);
 }
 
+static void set_least(struct gbose__scale *scale, double least)
+{
+    scale->least = least;
+    scale->least_count = scale->counts[1];
+}
+
+/* Take back an s_min^2 that rests on a few quiet rounds. */
+static void doubt_least(struct gbose__scale *scale, const struct gbose__tuning *tuning)
+{
+    if (scale->known > 0 && scale->latest > tuning->quiet_rise * scale->least &&
+        deciding(scale, scale->least_count) < tuning->quiet_few) {
+        set_least(scale, scale->latest);
+        scale->start = gbose__clip_below(scale->start, scale->least);
+    }
+    scale->latest = 0;
+}
+
+/* Is it a power of two, 1 or more? */
+static int is_doubling(double x)
+{
+    int exponent;
+
+    return x >= 1 && frexp(x, &exponent) == 0.5;
+}
+
 void gbose__scale_learn(struct gbose__scale *scale, const struct gbose__tuning *tuning,
                         const struct gbose__rewards *rewards, double residual)
 {
@@ -130,19 +161,24 @@ void gbose__scale_learn(struct gbose__scale *scale, const struct gbose__tuning *
     }
     now = reliable(scale, tuning, rewards);
     if (now > 0 && (!(scale->known > 0) || now < scale->least)) {
-        scale->least = now;
+        set_least(scale, now);
         if (!(scale->known > 0) || scale->rounds <= tuning->start_rounds)
             scale->start = now;
         scale->known = 1;
     }
+    if (now > 0 && (!(scale->latest > 0) || now < scale->latest))
+        scale->latest = now;
+    if (is_doubling(scale->rounds / tuning->quiet_rounds))
+        doubt_least(scale, tuning);
     if (!(scale->known > 0))
         scale->least = mean_of(scale, GBOSE__WINDOWS - 1);
 }
 
 int gbose__scale_is_sane(const struct gbose__scale *scale)
 {
-    int fine = scale->rounds >= 0 && scale->least >= 0 && scale->start >= 0 &&
-               fabs(scale->explained) < INFINITY && (scale->known == 0 || scale->known == 1);
+    int fine = scale->rounds >= 0 && scale->least >= 0 && scale->start >= 0 && scale->least_count >= 0 &&
+               scale->latest >= 0 && fabs(scale->explained) < INFINITY &&
+               (scale->known == 0 || scale->known == 1);
 
     for (size_t k = 0; k < GBOSE__WINDOWS; k++)
         fine &= scale->squares[k] >= 0 && scale->fourths[k] >= 0 && scale->counts[k] >= 0;

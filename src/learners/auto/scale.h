@@ -11,6 +11,11 @@
  * (sum e^2)^2 / sum e^4 is how many they are. (That number of the window itself would not do: in a stretch
  * without a click all residuals are small and alike.)
  *
+ * A stretch may be quiet by chance: who begins by playing an arm that earns nothing has residuals of next to nothing until it earns something, and
+ * with an s_min^2 of that time no later round would count. So after 100, 200, 400, ... rounds s_min^2 is taken back if the mean has been five times
+ * as large ever since half that time, and s_min^2 rests on fewer than 4 residuals that decide, by the number of above. It is then the
+ * least mean of that time.
+ *
  * In times of large residuals rounds count less, by w = min(1, room s_min^2 / s^2). And rounds from which
  * much was learned count more: when s_min^2 has become far smaller than it was at the start, because the
  * baseline has found out what moves the rewards, what was learned in the dark must not count like what is
@@ -45,11 +50,14 @@ struct gbose__scale {
     double squares[GBOSE__WINDOWS]; /* discounted sums of e^2, e^4 and 1, the shortest memory first */
     double fourths[GBOSE__WINDOWS];
     double counts[GBOSE__WINDOWS];
-    double explained; /* discounted sum of what effects explain, with the memory of s^2 */
-    double least;     /* s_min^2; the mean of all so far until `known` */
-    double known;     /* 1: there were enough residuals */
-    double start;     /* s_min^2 at the end of the start */
-    double rounds;    /* learned */
+    double explained;   /* discounted sum of what effects explain, with the memory of s^2 */
+    double least;       /* s_min^2; the mean of all so far until `known` */
+    double known;       /* 1: there were enough residuals */
+    double start;       /* s_min^2 at the end of the start */
+    double least_count; /* of the long window when its mean was s_min^2 */
+    double
+        latest; /* its least mean since the number of rounds last was quiet_rounds times a power of two; 0 if there is none */
+    double rounds; /* learned */
 };
 
 void gbose__rewards_learn(struct gbose__rewards *rewards, const struct gbose__tuning *tuning, double reward);

@@ -83,6 +83,12 @@ struct gbose__tuning {
     double origin_memory; /* of the squared errors by which both are compared */
     double origin_factor; /* by which that of the other one must be smaller */
 
+    /* ---- arms as a whole (auto_full.c); chosen on seed 101 and, of Wine and Breast cancer as they are, repetitions 200 to 219 ---- */
+
+    double level_rounds; /* the first rounds, each of which says that arms are alike */
+    double level_dims;   /* together they say it with the weight of a round for so many features */
+    double level_most;   /* and of so many rounds at most; 0: they do not, for the ablation */
+
     double reaction_errors; /* standard errors that the slope of v on m must have, to be acted on */
     double
         reaction_limit; /* most of |v'|, in units of v for each unit of m; 0: no reaction, for the ablation */
@@ -96,8 +102,13 @@ struct gbose__tuning {
     double scale_clip;   /* a squared residual counts at most this many times s^2 */
     double scale_room;   /* s^2 may be this many times s_min^2 before rounds count less */
     double first_rounds; /* rounds before weights and clipping begin */
-    double ties_memory;  /* of the share of rewards that are equal to the one before */
-    double rare_ties;    /* a share above this: rewards are of few values, such as clicks */
+    /* A quiet stretch. Chosen on seed 101 and on clicks with a slow shift (tests/test_auto_robust.c). */
+    double
+        quiet_rounds; /* s_min^2 is doubted after so many rounds, and when they are twice as many, and again */
+    double quiet_rise;  /* by how many times the mean must have been larger since half that time */
+    double quiet_few;   /* residuals that decide, below which s_min^2 does not stand that */
+    double ties_memory; /* of the share of rewards that are equal to the one before */
+    double rare_ties;   /* a share above this: rewards are of few values, such as clicks */
 
     /* (sum e^2)^2 / sum e^4 that is to be expected in a window of rare rewards, for it to be relied on:
      * about a third of the number of normal residuals, and the number of clicks. */
@@ -240,6 +251,9 @@ static const struct gbose__tuning gbose__tuning_default = {
     .origin_varies = 0.5,
     .origin_memory = 0.95,
     .origin_factor = 1.25,
+    .level_rounds = 20,
+    .level_dims = 4,
+    .level_most = 10,
     .reaction_errors = 2.5,
     .reaction_limit = 2,
 
@@ -247,6 +261,9 @@ static const struct gbose__tuning gbose__tuning_default = {
     .scale_clip = 16,
     .scale_room = 2,
     .first_rounds = 10,
+    .quiet_rounds = 100,
+    .quiet_rise = 5,
+    .quiet_few = 4,
     .ties_memory = 0.99,
     .rare_ties = 0.1,
     .enough_residuals = 15,
