@@ -167,7 +167,10 @@ if for_any serve fleet test full package; then
     if [[ ${#absent[@]} -gt 0 ]]; then
         mkdir -p "$here"
         echo "setup: installing ${absent[*]} (npm)" >&2
-        npm install --silent --no-audit --no-fund --prefix "$here" "${npm[@]}" >/dev/null 2>&1 ||
-            echo "setup: npm could not install ${absent[*]}; the page will have no charts, and its tests fail" >&2
+        for try in 1 2 3; do # it may wait for ever for nothing
+            ! timeout 240 npm install --silent --no-audit --no-fund --prefix "$here" "${npm[@]}" </dev/null >/dev/null 2>&1 || break
+            [[ $try != 3 ]] ||
+                echo "setup: npm could not install ${absent[*]}; the page will have no charts, and its tests fail" >&2
+        done
     fi
 fi

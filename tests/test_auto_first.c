@@ -132,6 +132,7 @@ static void clicks_on_a_slow_shift(void **state)
 
     (void)state;
     without.quiet_few = 0;
+    without.quiet_far = INFINITY;
     for (uint32_t rep = 0; rep < 12; rep++) {
         double share = share_of_gain(&gbose__tuning_default, rep, 5000);
 

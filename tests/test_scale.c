@@ -85,6 +85,7 @@ static void a_quiet_stretch_is_taken_back(void **state)
     quick.quiet_rounds = 16;
     quick.quiet_rise = 3;
     quick.quiet_few = 4;
+    quick.quiet_far = 1e300;
     for (int run = 0; run < 2; run++) {
         struct gbose__scale scale = {.known = 0};
         struct gbose__rewards rewards = {.count = 0};
@@ -127,6 +128,27 @@ static void a_quiet_stretch_is_taken_back(void **state)
         assert_true(gbose__scale_worth(&scale, &quick) == 1);
     }
     assert_true(taken > 0 && kept > 0); /* both were seen */
+}
+
+/* Residuals that are 300 times as large after 300 rounds: at the next doubling but one nothing of before is left in that time. */
+static void noise_of_another_time_is_taken_back(void **state)
+{
+    struct gbose__scale scale = {.known = 0};
+    struct gbose__rewards rewards = {.count = 0};
+    struct random r = {14};
+
+    (void)state;
+    for (int t = 0; t < 900; t++) {
+        double e = random_normal(&r) * (t < 300 ? 0.01 : 3);
+
+        gbose__rewards_learn(&rewards, &gbose__tuning_default, e);
+        gbose__scale_learn(&scale, &gbose__tuning_default, &rewards, e);
+        if (t + 1 == 799)
+            assert_true(sqrt(scale.least) < 0.02);
+        if (t + 1 == 800)
+            assert_true(sqrt(scale.least) > 1 && sqrt(scale.least) < 4);
+    }
+    assert_true(gbose__scale_weight(&scale, &gbose__tuning_default, &rewards) > 0.5);
 }
 
 /* Rewards are an effect and noise. The estimate is right, then it says the opposite, then nothing. */
@@ -183,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_scale_is_what_its_definition_says),
         cmocka_unit_test(a_quiet_stretch_is_taken_back),
+        cmocka_unit_test(noise_of_another_time_is_taken_back),
         cmocka_unit_test(the_width_is_less_where_effects_explain_rewards),
         cmocka_unit_test(what_cannot_be_is_not_sane),
     };

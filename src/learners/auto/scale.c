@@ -124,11 +124,12 @@ static void set_least(struct gbose__scale *scale, double least)
     scale->least_count = scale->counts[1];
 }
 
-/* Take back an s_min^2 that rests on a few quiet rounds. */
+/* Take back an s_min^2 that rests on a few quiet rounds, or is of another time altogether. */
 static void doubt_least(struct gbose__scale *scale, const struct gbose__tuning *tuning)
 {
-    if (scale->known > 0 && scale->latest > tuning->quiet_rise * scale->least &&
-        deciding(scale, scale->least_count) < tuning->quiet_few) {
+    int few = deciding(scale, scale->least_count) < tuning->quiet_few;
+
+    if (scale->known > 0 && scale->latest > (few ? tuning->quiet_rise : tuning->quiet_far) * scale->least) {
         set_least(scale, scale->latest);
         scale->start = gbose__clip_below(scale->start, scale->least);
     }

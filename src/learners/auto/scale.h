@@ -13,8 +13,8 @@
  *
  * A stretch may be quiet by chance: who begins by playing an arm that earns nothing has residuals of next to nothing until it earns something, and
  * with an s_min^2 of that time no later round would count. So after 100, 200, 400, ... rounds s_min^2 is taken back if the mean has been five times
- * as large ever since half that time, and s_min^2 rests on fewer than 4 residuals that decide, by the number of above. It is then the
- * least mean of that time.
+ * as large ever since half that time, and s_min^2 rests on fewer than 4 residuals that decide, by the number of above; or if it has been a hundred
+ * times as large, on however many it rests: the noise is another one now. It is then the least mean of that time.
  *
  * In times of large residuals rounds count less, by w = min(1, room s_min^2 / s^2). And rounds from which
  * much was learned count more: when s_min^2 has become far smaller than it was at the start, because the

@@ -107,6 +107,7 @@ struct gbose__tuning {
         quiet_rounds; /* s_min^2 is doubted after so many rounds, and when they are twice as many, and again */
     double quiet_rise;  /* by how many times the mean must have been larger since half that time */
     double quiet_few;   /* residuals that decide, below which s_min^2 does not stand that */
+    double quiet_far;   /* by how many times it must have been larger where there were more of them */
     double ties_memory; /* of the share of rewards that are equal to the one before */
     double rare_ties;   /* a share above this: rewards are of few values, such as clicks */
 
@@ -264,6 +265,7 @@ static const struct gbose__tuning gbose__tuning_default = {
     .quiet_rounds = 100,
     .quiet_rise = 5,
     .quiet_few = 4,
+    .quiet_far = 100,
     .ties_memory = 0.99,
     .rare_ties = 0.1,
     .enough_residuals = 15,
