@@ -9,23 +9,31 @@
 
 #define ROUNDING 1e-9 /* far more than an image's relative error */
 
-struct gbose__width gbose__width_of(const struct gbose__tuning *tuning, enum gbose__chooser chooser,
-                                    double scale, double rounds, double weights, size_t dim)
+/* The share of the full estimate's slope that it has in its first rounds. */
+static double ramp_of(const struct gbose__tuning *tuning, const struct gbose__width_basis *basis)
 {
-    struct gbose__width width = {tuning, chooser == GBOSE__FULL_OF_USERS, tuning->fixed_slope, weights + 1,
-                                 (double)dim};
+    double most = tuning->ramp_most, dim = (double)basis->dim;
+
+    if (basis->rare)
+        most *= gbose__clip(tuning->ramp_dim / dim, 1);
+    return gbose__clip(
+        gbose__clip_below((basis->rounds + 1) / gbose__clip(tuning->ramp * dim, most), tuning->ramp_least),
+        1);
+}
+
+struct gbose__width gbose__width_of(const struct gbose__tuning *tuning, enum gbose__chooser chooser,
+                                    const struct gbose__width_basis *basis)
+{
+    double dim = (double)basis->dim;
+    struct gbose__width width = {tuning, chooser == GBOSE__FULL_OF_USERS, tuning->fixed_slope,
+                                 basis->weights + 1, dim};
     double factor = chooser == GBOSE__ALONE ? tuning->alone_slope : tuning->orthogonal_slope;
 
-    if (chooser == GBOSE__FULL || chooser == GBOSE__FULL_OF_USERS) {
-        double rounds_of_ramp = gbose__clip(tuning->ramp * (double)dim, tuning->ramp_most);
-        double ramp = gbose__clip_below((rounds + 1) / rounds_of_ramp, tuning->ramp_least);
-
-        factor =
-            tuning->full_slope * gbose__clip(ramp, 1) *
-            gbose__clip(gbose__clip_below(sqrt(tuning->slope_dim / (double)dim), tuning->slope_least), 1);
-    }
+    if (chooser == GBOSE__FULL || chooser == GBOSE__FULL_OF_USERS)
+        factor = tuning->full_slope * ramp_of(tuning, basis) *
+                 gbose__clip(gbose__clip_below(sqrt(tuning->slope_dim / dim), tuning->slope_least), 1);
     if (!(width.slope > 0))
-        width.slope = factor * scale;
+        width.slope = factor * basis->scale;
     return width;
 }
 
