@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "store/pack.h"
+#include "store/sum.h"
 
 /* Fields of a request: those of gbose__ask_fields first. */
 enum { EVENT = GBOSE__IN_FIELDS, UNIT, DEFER, CHOICE, PMF, N_FIELDS };
@@ -65,6 +66,8 @@ static int keep_body(struct deciding *d, const struct gbose__document *doc, cons
         event->packed_size = gbose__pack(kept, text->at, text->size);
         event->packed = kept;
         gbose__arena_shorten(d->arena, kept, event->packed_size);
+        event->sum =
+            gbose__sum_packed_event(event); /* all else of it is known by now, and its bytes are at hand */
     } else {
         memcpy(kept, text->at, text->size);
         event->body = kept;
@@ -234,9 +237,8 @@ static void done(struct gbose__service *service, struct gbose__job *job)
                         gbose__monotonic() - all->began);
 }
 
-int gbose__decide(struct gbose__exchange *x, struct gbose__bandit *bandit,
-                  void (*finish)(struct gbose__exchange *x), struct gbose__decisions **out, int *now,
-                  struct gbose__problem *p)
+int gbose__decide(struct gbose__exchange *x, struct gbose__bandit *bandit, struct gbose__decisions **out,
+                  int *now, struct gbose__problem *p)
 {
     struct gbose__desk *desk = x->own;
     const struct gbose__document *doc = &desk->document;
@@ -246,7 +248,6 @@ int gbose__decide(struct gbose__exchange *x, struct gbose__bandit *bandit,
     char where[32] = "";
     int rc = 0, named = 0;
 
-    *now = 0;
     if (!all)
         return no_memory(p);
     memset(all, 0, sizeof *all);
@@ -280,16 +281,18 @@ int gbose__decide(struct gbose__exchange *x, struct gbose__bandit *bandit,
     all->job.hook = done;
     all->job.brief = !named && d.service->store->packs && all->n <= GBOSE__MOST_BRIEF;
     *out = all;
-    if (d.settings.relaxed && !named && atomic_load(&d.service->writer.queued) < GBOSE__MOST_BEHIND) {
-        all->job.kept = *now = 1;
-        return 0;
-    }
+    *now = d.settings.relaxed && !named && atomic_load(&d.service->writer.queued) < GBOSE__MOST_BEHIND;
+    return 0;
+}
+
+void gbose__decide_store(struct gbose__exchange *x, struct gbose__decisions *all,
+                         void (*finish)(struct gbose__exchange *x))
+{
     all->job.exchange = x;
     x->work = all;
     x->finish = finish;
     gbose__http_park(x);
     gbose__writer_submit(x->service, &all->job);
-    return 0;
 }
 
 void gbose__decide_write(struct gbose__text *out, const struct gbose__service *service,

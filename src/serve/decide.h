@@ -22,12 +22,14 @@ struct gbose__decisions {
     int64_t began; /* microseconds */
 };
 
-/* Decide all items of desk->document (one object, or a list of them), and hand them to the writer. 0: x is
- * parked, or (relaxed) *now is 1 and it is to be answered now; -1: a problem, and nothing was decided.
- * `finish` answers later. */
-int gbose__decide(struct gbose__exchange *x, struct gbose__bandit *bandit,
-                  void (*finish)(struct gbose__exchange *x), struct gbose__decisions **out, int *now,
-                  struct gbose__problem *p);
+/* Decide all items of desk->document (one object, or a list of them). *now: it may be answered before it is stored. 0, or -1: a
+ * problem, and nothing was decided. */
+int gbose__decide(struct gbose__exchange *x, struct gbose__bandit *bandit, struct gbose__decisions **out,
+                  int *now, struct gbose__problem *p);
+
+/* Hand them to the writer. x is parked, and `finish` answers it when they are stored. */
+void gbose__decide_store(struct gbose__exchange *x, struct gbose__decisions *all,
+                         void (*finish)(struct gbose__exchange *x));
 
 /* One decision as JSON. */
 void gbose__decide_write(struct gbose__text *out, const struct gbose__service *service,

@@ -16,6 +16,7 @@
 
 #include "core/error.h"
 #include "serve/http_inner.h"
+#include "serve/turns.h"
 
 #define BACKLOG 1024
 #define MOST_EVENTS 256
@@ -140,6 +141,7 @@ static void *run(void *context)
     int64_t looked = 0;
 
     prctl(PR_SET_NAME, "gbose-http"); /* for top -H */
+    gbose__turns_patient();
     for (;;) {
         struct epoll_event events[MOST_EVENTS];
         int n = epoll_wait(loop->epoll, events, MOST_EVENTS, loop->again ? 0 : LOOK_EVERY);

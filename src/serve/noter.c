@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "serve/turns.h"
 #include "serve/writer.h"
 
 #define MOST_BYTES ((size_t)512 << 10) /* of a note */
@@ -249,7 +250,7 @@ static void *run(void *context)
     int stopping;
 
     prctl(PR_SET_NAME, "gbose-noter"); /* for top -H */
-    gbose__short_turns();
+    gbose__turns_short();
     do {
         int64_t rest = usual < MOST_REST ? usual : MOST_REST;
         struct gbose__job *jobs;

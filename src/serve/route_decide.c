@@ -83,6 +83,7 @@ static void answer_now(struct gbose__exchange *x, struct gbose__decisions *all)
     }
     gbose__text_add(&x->out, all->batch ? "]\n" : "\n");
     gbose__answer_store(x);
+    all->job.kept = 1;
     all->job.arena = x->arena;
     gbose__writer_spare(x->service, &x->arena, &desk->spare);
     gbose__writer_submit(x->service, &all->job);
@@ -96,8 +97,10 @@ void gbose__route_decide(struct gbose__exchange *x, const struct gbose__route_ar
 
     if (gbose__answer_document(x))
         return;
-    if (gbose__decide(x, args->bandit, finish, &all, &now, &problem))
+    if (gbose__decide(x, args->bandit, &all, &now, &problem))
         gbose__answer_problem(x, &problem);
     else if (now)
         answer_now(x, all);
+    else
+        gbose__decide_store(x, all, finish);
 }

@@ -246,14 +246,9 @@ static void rank(struct gbose__exchange *x)
         else if (memcpy(body, text.at, text.size + 1),
                  gbose__document_read(&desk->document, body, text.size, &message, &at))
             gbose__problem(&p, 400, "not_json", "", "", "%s", message);
-        else if (!gbose__decide(x, b, finish_rank, &all, &now, &p) && now) {
-            all->job.kept = 0;
-            all->job.exchange = x; /* a ranking is always on the disk before it is answered */
-            x->work = all;
-            x->finish = finish_rank;
-            gbose__http_park(x);
-            gbose__writer_submit(x->service, &all->job);
-        }
+        else if (!gbose__decide(x, b, &all, &now, &p))
+            gbose__decide_store(x, all,
+                                finish_rank); /* a ranking is always on the disk before it is answered */
     }
     gbose__text_clear(&text);
     if (p.status)

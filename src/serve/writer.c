@@ -7,7 +7,6 @@
  * A decision that was answered before it is stored is kept until it is: while the store fails it goes back to the
  * front of the queue. If the database went away in the middle of a commit, it is asked what became of the group before
  * anything else is written. What cannot be stored in the end is counted, and said. */
-#define _GNU_SOURCE /* syscall() */
 #include "serve/writer.h"
 
 #include <errno.h>
@@ -16,11 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "core/error.h"
+#include "serve/turns.h"
 
 #define MOST_CLOSED 1000   /* of one bandit, in one transaction */
 #define TICK 50            /* milliseconds at the most between two looks at deadlines */
@@ -30,7 +28,6 @@
 #define LAST_TRIES 5000    /* milliseconds: how long what is queued may take to be written at the end */
 #define SAY_EVERY 10000000 /* microseconds between two lines about what waits for a store that fails */
 #define FAILING_PAUSE 50   /* milliseconds between two attempts on a store that fails */
-#define TURN 100000        /* nanoseconds, the shortest that there are */
 #define MOST_SPARE 1024    /* jobs that are done whose memory is kept for requests */
 
 /* Changes of a group, put together from its jobs, and taken apart again. */
@@ -364,27 +361,6 @@ static void give_up(struct gbose__service *service)
     w->last = &w->first;
 }
 
-/* A thread with shorter turns than others takes a core from them as soon as it can go on, and does not wait for the end of their
- * turn, which is milliseconds. Linux from 6.12 on does so; others take no notice, and a refusal does no harm. */
-void gbose__short_turns(void)
-{
-#ifdef SYS_sched_setattr
-    struct { /* struct sched_attr, which C libraries began to have in 2025 */
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t runtime, deadline, period;
-    } how = {.size = sizeof how};
-
-    if (syscall(SYS_sched_getattr, 0, &how, sizeof how, 0) || how.policy != 0) /* SCHED_OTHER */
-        return;
-    how.flags = 0;
-    how.runtime = TURN;
-    syscall(SYS_sched_setattr, 0, &how, 0);
-#endif
-}
-
 static void *run(void *context)
 {
     struct gbose__service *service = context;
@@ -393,7 +369,7 @@ static void *run(void *context)
     int64_t looked = 0;
 
     prctl(PR_SET_NAME, "gbose-writer"); /* for top -H */
-    gbose__short_turns();
+    gbose__turns_short();
     for (;;) {
         struct gbose__job *jobs;
         size_t answered = 0;

@@ -19,9 +19,6 @@ static inline void gbose__jobs_append(struct gbose__jobs *list, struct gbose__jo
 /* Put it into the writer's queue. */
 void gbose__writer_queue(struct gbose__writer_thread *w, struct gbose__job *job);
 
-/* Ask the scheduler for short turns, for a thread that all wait for, and that mostly waits for the disk. */
-void gbose__short_turns(void);
-
 /* The noter's thread, where the store has a journal. */
 int gbose__noter_start(struct gbose__service *service);
 void gbose__noter_stop(struct gbose__service *service);  /* what it has goes to the writer */

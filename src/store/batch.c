@@ -78,7 +78,7 @@ int gbose__batch_add(struct gbose__batch *batch, const struct gbose__event_row *
                       row->learned,
                       row->time,
                       row->deadline,
-                      gbose__sum_packed_event(row),
+                      gbose__known_sum(row),
                       row->bandit,
                       row->generation,
                       row->flags,

@@ -237,7 +237,7 @@ static void put_event(struct gbose__pg_bytes *rows, const struct gbose__event_ro
     gbose__pg_field_bytes(rows, row->shadow, row->n_arms * sizeof *row->shadow);
     gbose__pg_field_bytes(rows, row->unit, GBOSE__UNIT_SIZE);
     gbose__pg_field_bytes(rows, row->packed, row->packed_size);
-    gbose__pg_field_int8(rows, gbose__sum_packed_event(row));
+    gbose__pg_field_int8(rows, gbose__known_sum(row));
 }
 
 /* Write the events of these changes whose result is DONE. */

@@ -103,7 +103,7 @@ static int add_event(struct gbose__sqlite *c, struct gbose__change *change, gbos
         sqlite3_bind_int64(s, 12, row->place);
     else
         gbose__sqlite_bind_blob(s, 12, row->packed, row->packed_size);
-    sqlite3_bind_int64(s, 13, row->sum ? row->sum : gbose__sum_packed_event(row));
+    sqlite3_bind_int64(s, 13, gbose__known_sum(row));
     rc = gbose__sqlite_run(c, s, err);
     counts->events++;
     counts->pending++;

@@ -112,8 +112,7 @@ int gbose__sqlite_texts_write(struct gbose__texts *t, struct gbose__change *chan
         if (!row)
             continue;
         row->place = gbose__texts_add(t, row->packed, row->packed_size);
-        if (!row->sum)
-            row->sum = gbose__sum_packed_event(row); /* as long as its bytes are at hand */
+        row->sum = gbose__known_sum(row); /* as long as its bytes are at hand */
     }
     if (!gbose__texts_write(t, &err))
         return 1;

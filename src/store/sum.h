@@ -35,6 +35,11 @@ int64_t gbose__sum_snapshot(const struct gbose__snapshot_row *row);
 int64_t gbose__sum_event(const struct gbose__event_row *row);
 /* The same with `packed` in the place of `body`: quicker. */
 int64_t gbose__sum_packed_event(const struct gbose__event_row *row);
+/* That, if it has been found already. */
+static inline int64_t gbose__known_sum(const struct gbose__event_row *row)
+{
+    return row->sum ? row->sum : gbose__sum_packed_event(row);
+}
 /* Is that what it was when it was written? Earlier versions left out the last bytes of the text, up to seven. */
 int gbose__is_sum_of_packed(const struct gbose__event_row *row, int64_t sum);
 /* Is a row of an event what was written? Its `body` is as it was read, and perhaps packed: then it is unpacked into memory of
