@@ -24,10 +24,10 @@ static const struct gbose__tuning tuning = {.full_slope = 0.7,
                                             .highest_probability = 0.9};
 
 static long double formula(enum gbose__chooser chooser, long double scale, long double rounds,
-                           long double weights, long double h, size_t dim, int rare)
+                           long double weights, long double h, size_t dim)
 {
     long double u = h * h * (weights + 1) / (long double)dim;
-    long double most = rare && dim > 5 ? 50 / (long double)dim : 10;
+    long double most = dim > 5 ? 50 / (long double)dim : 10;
     long double ramp = fmaxl(0.2L, (rounds + 1) / fminl(3 * (long double)dim, most));
     long double many = fminl(1, fmaxl(0.6L, sqrtl(3 / (long double)dim)));
     long double slope = chooser == GBOSE__ORTHOGONAL ? 0.4L : 0.7L * fminl(1, ramp) * many;
@@ -43,14 +43,13 @@ static void the_width_is_its_formula(void **state)
     for (enum gbose__chooser chooser = GBOSE__FULL; chooser <= GBOSE__ORTHOGONAL; chooser++)
         for (double rounds = 0; rounds < 40; rounds += 1.5)
             for (double h = 0.01; h < 20; h *= 1.3)
-                for (size_t dim = 2; dim < 12; dim++)
-                    for (int rare = 0; rare < 2; rare++) {
-                        struct gbose__width_basis basis = {0.3, rounds, 0.6 * rounds, dim, rare};
-                        struct gbose__width width = gbose__width_of(&tuning, chooser, &basis);
+                for (size_t dim = 2; dim < 12; dim++) {
+                    struct gbose__width width =
+                        gbose__width_of(&tuning, chooser, 0.3, rounds, 0.6 * rounds, dim);
 
-                        assert_close(gbose__width_at(&width, h),
-                                     formula(chooser, 0.3, rounds, 0.6 * rounds, h, dim, rare), 1e-12);
-                    }
+                    assert_close(gbose__width_at(&width, h),
+                                 formula(chooser, 0.3, rounds, 0.6 * rounds, h, dim), 1e-12);
+                }
 }
 
 static void a_fixed_width_is_fixed(void **state)
@@ -61,7 +60,7 @@ static void a_fixed_width_is_fixed(void **state)
     (void)state;
     fixed.fixed_slope = 0.17;
     fixed.expected_u = fixed.strange_u = 1e300;
-    width = gbose__width_of(&fixed, GBOSE__FULL, &(struct gbose__width_basis){0.3, 5, 3, DIM, 0});
+    width = gbose__width_of(&fixed, GBOSE__FULL, 0.3, 5, 3, DIM);
     assert_close(gbose__width_at(&width, 2.5), 0.17 * 2.5, 1e-15);
 }
 
@@ -80,8 +79,7 @@ static void the_filter_is_a_loop_over_all_arms(void **state)
     for (int t = 0; t < 300; t++) {
         double scale = exp(2 * random_normal(&r)), x[DIM];
         enum gbose__chooser chooser = choosers[t % 3];
-        struct gbose__width_basis basis = {scale, t, 0.5 * t, DIM, 0};
-        struct gbose__width width = gbose__width_of(&tuning, chooser, &basis);
+        struct gbose__width width = gbose__width_of(&tuning, chooser, scale, t, 0.5 * t, DIM);
         struct gbose__round *round = &g->scratch.round;
         const struct gbose__input *in = &g->scratch.in;
         long double wide[DIM], lead, f;
@@ -101,8 +99,7 @@ static void the_filter_is_a_loop_over_all_arms(void **state)
 
             lead = dense_lead(&dense, arms.context + best * DIM, arms.context + i * DIM, DIM);
             f = formula(chooser, scale, t, 0.5 * t,
-                        dense_distance(&dense, arms.context + best * DIM, arms.context + i * DIM, DIM), DIM,
-                        0);
+                        dense_distance(&dense, arms.context + best * DIM, arms.context + i * DIM, DIM), DIM);
             if (fabsl(lead - f) > 1e-9L * f || i == best)
                 assert_int_equal(lives, i == best || lead <= f);
             live += (size_t)lives;
@@ -118,7 +115,7 @@ static void the_filter_is_a_loop_over_all_arms(void **state)
             gbose__width_coin(&width, in, in->score, round, k, l);
             lead = dense_lead(&dense, arms.context + k * DIM, arms.context + l * DIM, DIM);
             f = formula(chooser, scale, t, 0.5 * t,
-                        dense_distance(&dense, arms.context + k * DIM, arms.context + l * DIM, DIM), DIM, 0);
+                        dense_distance(&dense, arms.context + k * DIM, arms.context + l * DIM, DIM), DIM);
             p = f > 0 ? erfcl(-lead / f / sqrtl(2)) / 2 : 0.5L;
             assert_near(round->pmf[k], fminl(0.9L, fmaxl(1 - 0.9L, p)), 1e-9);
             assert_true(round->pmf[k] + round->pmf[l] == 1);

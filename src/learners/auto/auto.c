@@ -167,10 +167,8 @@ static struct gbose__width width_now(const gbose *g)
 
     if (chooser == GBOSE__FULL)
         unit *= gbose__scale_narrow(scale, own->tuning);
-    return gbose__width_of(own->tuning, chooser,
-                           &(struct gbose__width_basis){
-                               gbose__clip(unit, UNIT_MOST), state->rounds - state->began, state->weights,
-                               g->dim, gbose__rewards_are_rare(&state->rewards, own->tuning)});
+    return gbose__width_of(own->tuning, chooser, gbose__clip(unit, UNIT_MOST), state->rounds - state->began,
+                           state->weights, g->dim);
 }
 
 /* One arm is left: it is played, but for a small chance of a rival where there is doubt. */

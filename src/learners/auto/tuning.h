@@ -155,8 +155,8 @@ struct gbose__tuning {
     double slope_dim, slope_least;
     double ramp; /* rounds for each dimension until full_slope is reached: all is learned at once before */
     double ramp_most; /* rounds until then at most, for contexts of many features of which each arm has few */
-    /* Where rewards are of few values, such as clicks, a round says little, so that not all is learned at once: with more features than
-     * this ramp_most is less in proportion. Chosen on Digits, repetitions 300 to 307 and 400 to 415. */
+    /* With more features than this ramp_most is less in proportion: not all is learned at once any more, and greed stays with the first
+     * arms that were lucky. Chosen on Digits, repetitions 300 to 307 and 400 to 415. */
     double ramp_dim;
     double ramp_least;       /* share of full_slope that the ramp begins with */
     double orthogonal_slope; /* f(h) / (s_min h) of the orthogonal estimate where u is small */
@@ -298,7 +298,7 @@ static const struct gbose__tuning gbose__tuning_default = {
     .slope_least = 0.7,
     .ramp = 4,
     .ramp_most = 400,
-    .ramp_dim = 100,
+    .ramp_dim = 150,
     .ramp_least = 0.1,
     .orthogonal_slope = 0.35,
     .alone_slope = 0.6,

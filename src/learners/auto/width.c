@@ -9,31 +9,28 @@
 
 #define ROUNDING 1e-9 /* far more than an image's relative error */
 
-/* The share of the full estimate's slope that it has in its first rounds. */
-static double ramp_of(const struct gbose__tuning *tuning, const struct gbose__width_basis *basis)
+/* The share of the full estimate's slope that it has after so many rounds. */
+static double ramp_of(const struct gbose__tuning *tuning, double rounds, double dim)
 {
-    double most = tuning->ramp_most, dim = (double)basis->dim;
+    double most = tuning->ramp_most * gbose__clip(tuning->ramp_dim / dim, 1);
 
-    if (basis->rare)
-        most *= gbose__clip(tuning->ramp_dim / dim, 1);
     return gbose__clip(
-        gbose__clip_below((basis->rounds + 1) / gbose__clip(tuning->ramp * dim, most), tuning->ramp_least),
-        1);
+        gbose__clip_below((rounds + 1) / gbose__clip(tuning->ramp * dim, most), tuning->ramp_least), 1);
 }
 
 struct gbose__width gbose__width_of(const struct gbose__tuning *tuning, enum gbose__chooser chooser,
-                                    const struct gbose__width_basis *basis)
+                                    double scale, double rounds, double weights, size_t dim)
 {
-    double dim = (double)basis->dim;
-    struct gbose__width width = {tuning, chooser == GBOSE__FULL_OF_USERS, tuning->fixed_slope,
-                                 basis->weights + 1, dim};
+    struct gbose__width width = {tuning, chooser == GBOSE__FULL_OF_USERS, tuning->fixed_slope, weights + 1,
+                                 (double)dim};
     double factor = chooser == GBOSE__ALONE ? tuning->alone_slope : tuning->orthogonal_slope;
 
     if (chooser == GBOSE__FULL || chooser == GBOSE__FULL_OF_USERS)
-        factor = tuning->full_slope * ramp_of(tuning, basis) *
-                 gbose__clip(gbose__clip_below(sqrt(tuning->slope_dim / dim), tuning->slope_least), 1);
+        factor =
+            tuning->full_slope * ramp_of(tuning, rounds, (double)dim) *
+            gbose__clip(gbose__clip_below(sqrt(tuning->slope_dim / (double)dim), tuning->slope_least), 1);
     if (!(width.slope > 0))
-        width.slope = factor * basis->scale;
+        width.slope = factor * scale;
     return width;
 }
 

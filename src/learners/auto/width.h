@@ -8,9 +8,8 @@
  *     f = k s_min h max(1, u / 2)      of the full estimate, where v follows users: they may mislead it
  *
  * where k is 0.5 for the full estimate, less in the first rounds, when everything is learned at once, and with more than 20 features
- * (0.35 from 41 on), and 0.35 for the orthogonal one, which learns from coins alone, so that u is larger; 0.6 if there is no other. The first
- * rounds are 4 for each feature, 400 at most, and where rewards are of few values and features more than 100, in proportion less: a click says too
- * little for greed, and where each kind of user must find her arm, greed stays with the first one that brought a click. Where rewards have confirmed the full estimate
+ * (0.35 from 41 on), and 0.35 for the orthogonal one, which learns from coins alone, so that u is larger; 0.6 if there is no other. The
+ * first rounds are 4 for each feature, 400 at most, and fewer again with more than 150 features: 92 with 650. Where rewards have confirmed the full estimate
  * its s_min is taken for less, down to 0.3 times (scale.h).
  *
  * Of the arms left, the two farthest apart are played, the better one with probability Phi(lead / f) as in
@@ -34,17 +33,12 @@ struct gbose__width {
  * no other. */
 enum gbose__chooser { GBOSE__FULL, GBOSE__FULL_OF_USERS, GBOSE__ORTHOGONAL, GBOSE__ALONE };
 
-/* What f depends on. */
-struct gbose__width_basis {
-    double scale;   /* s_min; infinite before the first residual */
-    double rounds;  /* learned */
-    double weights; /* sum of the full estimate's weights, forgetting as the regressions do */
-    size_t dim;
-    int rare; /* are rewards of few values? */
-};
-
+/* f from
+ *   scale    s_min; infinite before the first residual
+ *   rounds   learned
+ *   weights  sum of the full estimate's weights, forgetting as the regressions do */
 struct gbose__width gbose__width_of(const struct gbose__tuning *tuning, enum gbose__chooser chooser,
-                                    const struct gbose__width_basis *basis);
+                                    double scale, double rounds, double weights, size_t dim);
 
 double gbose__width_at(const struct gbose__width *width, double h);
 
