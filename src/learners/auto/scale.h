@@ -12,7 +12,7 @@
  * without a click all residuals are small and alike.)
  *
  * A stretch may be quiet by chance: who begins by playing an arm that earns nothing has residuals of next to nothing until it earns something, and
- * with an s_min^2 of that time no later round would count. So after 100, 200, 400, ... rounds s_min^2 is taken back if the mean has been five times
+ * with an s_min^2 of that time no later round would count. So after 100, 200, 400, ... rounds s_min^2 is taken back if the mean has been twelve times
  * as large ever since half that time, and s_min^2 rests on fewer than 4 residuals that decide, by the number of above; or if it has been a hundred
  * times as large, on however many it rests: the noise is another one now. It is then the least mean of that time.
  *
