@@ -289,6 +289,22 @@ def test_a_port_that_another_server_has(server, tmp_path):
     assert server.client().get("/healthz")
 
 
+def classes(server):
+    """Of the server's threads, by their names, the scheduling classes."""
+    found = {}
+    tasks = f"/proc/{server.process.pid}/task"
+    for task in os.listdir(tasks):
+        with open(f"{tasks}/{task}/comm") as name:
+            found.setdefault(name.read().strip(), set()).add(os.sched_getscheduler(int(task)))
+    return found
+
+
+def test_loops_do_not_interrupt_clients(server):
+    """They are batch threads, and those that wait for the disk are not."""
+    got = until(lambda: classes(server), lambda c: c.get("gbose-http") == {os.SCHED_BATCH})
+    assert got["gbose-writer"] == got["gbose-noter"] == {os.SCHED_OTHER}
+
+
 def test_a_crowd_at_the_door(tmp_path):
     """More connections than it takes: the ones that are in are served, and when they leave the others get in."""
     server = Server(tmp_path / "data", "--connections", "20", "--slow", "5").start()
