@@ -52,6 +52,12 @@ static void handle(struct gbose__exchange *x)
     }
 }
 
+static void count(struct gbose__exchange *x)
+{
+    if (x->status < 200 || x->status > 599)
+        abort();
+}
+
 static void take_answers(int socket)
 {
     char buffer[65536];
@@ -64,20 +70,27 @@ static void take_answers(int socket)
 /* `pieces`: how long each is; 0: all at once. */
 static void play(const uint8_t *data, size_t size, const uint8_t *pieces, size_t n_pieces)
 {
-    struct gbose__http http = {
-        .options = {.threads = 1, .max_body = MOST_BODY, .handle = handle, .connections = 1}};
-    struct gbose__loop loop = {.http = &http, .epoll = epoll_create1(0), .wake = eventfd(0, EFD_NONBLOCK)};
-    struct gbose__link *link;
+    struct gbose__link link = {0};
+    struct gbose__loop loop = {.epoll = epoll_create1(0), .wake = eventfd(0, EFD_NONBLOCK)};
+    struct gbose__http http = {.options = {.threads = 1,
+                                           .max_body = MOST_BODY,
+                                           .handle = handle,
+                                           .answered = count,
+                                           .connections = 1},
+                               .loop = &loop,
+                               .link = &link};
     int pair[2], over = 0;
     size_t at = 0;
 
-    loop.links.before = loop.links.after = &loop.links;
+    loop.http = &http;
+    loop.last_done = &loop.done;
+    loop.last_later = &loop.later;
     pthread_mutex_init(&loop.lock, NULL);
+    pthread_mutex_init(&http.lock, NULL);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair))
         abort();
-    gbose__link_new(&loop, pair[0]);
-    link = loop.links.after;
-    for (size_t i = 0; !over && !link->dead; i++) {
+    gbose__link_new(&loop, &loop, pair[0]);
+    for (size_t i = 0; !over && atomic_load(&http.connections); i++) {
         size_t n = n_pieces ? 1 + pieces[i % n_pieces] : size;
 
         n = n < size - at ? n : size - at;
@@ -86,29 +99,20 @@ static void play(const uint8_t *data, size_t size, const uint8_t *pieces, size_t
         at += n;
         if (at == size) {
             shutdown(pair[1], SHUT_WR);
-            link->over = over = 1;
+            over = 1;
         }
-        link->readable = 1;
-        gbose__link_go(link);
-        while (!link->dead && (loop.again || loop.done)) {
+        gbose__link_tell(&loop, &link, GBOSE__MORE | (over ? GBOSE__OVER : 0u));
+        while (loop.again || loop.done) {
             if (loop.done)
-                gbose__exchange_take_answers(&loop);
-            if (loop.again) {
-                loop.again = NULL;
-                link->listed = 0;
-                gbose__link_go(link);
-            }
+                gbose__exchange_take_answers(&loop, &loop);
+            gbose__loop_go_on(&loop);
             take_answers(pair[1]);
         }
         take_answers(pair[1]);
     }
-    if (over && !link->dead && !loop.parked)
+    if (atomic_load(&http.parked) || (over && atomic_load(&http.connections)))
         abort(); /* the client has gone, and the connection is still there */
-    if (!link->dead)
-        gbose__link_close(link);
-    while (loop.done)
-        gbose__exchange_take_answers(&loop);
-    free(link);
+    gbose__link_end(&link);
     while (loop.spare) {
         struct gbose__exchange *x = loop.spare;
 
@@ -119,6 +123,7 @@ static void play(const uint8_t *data, size_t size, const uint8_t *pieces, size_t
     close(loop.epoll);
     close(loop.wake);
     pthread_mutex_destroy(&loop.lock);
+    pthread_mutex_destroy(&http.lock);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

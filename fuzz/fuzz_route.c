@@ -70,6 +70,14 @@ void gbose__http_answer(struct gbose__exchange *x)
     pthread_mutex_unlock(&lock);
 }
 
+void gbose__http_later(struct gbose__exchange *x)
+{
+    void (*finish)(struct gbose__exchange *) = x->finish;
+
+    x->finish = NULL;
+    finish(x);
+}
+
 void gbose__http_answer_all(struct gbose__exchange *list)
 {
     if (list)

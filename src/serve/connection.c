@@ -21,53 +21,19 @@
 #define SMALL                                                                                                \
     1024 /* bytes of an answer that is sent in one piece with its head, which costs the system less */
 
-/* ---- beginning and end ---- */
-
-void gbose__link_new(struct gbose__loop *loop, int socket)
-{
-    struct gbose__link *link = calloc(1, sizeof *link);
-    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = link};
-    int one = 1;
-
-    if (!link || epoll_ctl(loop->epoll, EPOLL_CTL_ADD, socket, &event)) {
-        free(link);
-        close(socket);
-        return;
-    }
-    setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    link->loop = loop;
-    link->socket = socket;
-    link->since = gbose__http_clock();
-    link->before = &loop->links;
-    link->after = loop->links.after;
-    link->after->before = link;
-    loop->links.after = link;
-    atomic_fetch_add(&loop->connections, 1);
-}
-
-/* It may still be in the list of events that is worked on, or in `again`: it is freed at the end of the turn. */
 void gbose__link_close(struct gbose__link *link)
 {
-    struct gbose__loop *loop = link->loop;
-
-    if (link->dead)
+    if (link->closed)
         return;
     close(link->socket);
-    link->before->after = link->after;
-    link->after->before = link->before;
-    link->dead = 1;
-    if (link->x && link->x->phase == GBOSE__PARKED)
-        link->x->link = NULL; /* it is still needed by whoever answers it */
-    else if (link->x)
-        gbose__exchange_end(link->x);
+    link->closed = 1;
     if (link->then)
         gbose__exchange_end(link->then);
-    link->x = link->then = NULL;
-    if (!link->listed) {
-        link->next = loop->dead;
-        loop->dead = link;
-    }
-    atomic_fetch_sub(&loop->connections, 1);
+    link->then = NULL;
+    if (!link->x || link->x->phase == GBOSE__PARKED)
+        return; /* it is still needed by whoever answers it */
+    gbose__exchange_end(link->x);
+    link->x = NULL;
 }
 
 /* ---- sending ---- */
@@ -178,7 +144,7 @@ static void refuse_length(struct gbose__exchange *x)
     char message[80];
 
     snprintf(message, sizeof message, "the body is longer than the %zu bytes that this server accepts",
-             x->loop->http->options.max_body);
+             x->http->options.max_body);
     refuse(x, 413, "too_long", message);
 }
 
@@ -186,7 +152,7 @@ static void refuse_length(struct gbose__exchange *x)
 static int read_head(struct gbose__exchange *x)
 {
     struct gbose__text *in = &x->received;
-    size_t limit = x->loop->http->options.max_body;
+    size_t limit = x->http->options.max_body;
     const char *message = "";
     char *head;
     int status;
@@ -231,7 +197,7 @@ static int read_chunks(struct gbose__exchange *x, size_t *end)
 {
     int rc = gbose__chunks_read(&x->chunks, x->received.at, x->received.size);
 
-    if (rc >= 0 && x->chunks.to - x->head_size > x->loop->http->options.max_body) {
+    if (rc >= 0 && x->chunks.to - x->head_size > x->http->options.max_body) {
         refuse_length(x);
         return -1;
     }
@@ -279,7 +245,8 @@ static int take_request(struct gbose__link *link)
     x->body = in->at + x->head_size;
     x->body_size = (size_t)x->request.length;
     in->at[x->head_size + x->body_size] = 0;
-    x->loop->http->options.handle(x);
+    x->own = link->loop->own;
+    x->http->options.handle(x);
     if (x->phase != GBOSE__PARKED)
         gbose__exchange_answer(x);
     return 1;
@@ -337,7 +304,7 @@ void gbose__link_go(struct gbose__link *link)
 {
     int handled = 0;
 
-    while (!link->dead && !link->draining) {
+    while (!link->closed && !link->draining) {
         struct gbose__exchange *x = link->x;
         int rc;
 
@@ -376,6 +343,6 @@ void gbose__link_go(struct gbose__link *link)
         if (rc <= 0)
             return;
     }
-    if (!link->dead && link->readable)
+    if (!link->closed && link->readable)
         drain(link);
 }

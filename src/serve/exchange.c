@@ -11,7 +11,8 @@
 
 #define KEEP_BODY 65536 /* bytes of a buffer that is kept for the next request */
 #define MOST_SPARE 1024
-#define PIECE 65536 /* bytes of an answer that comes piece by piece */
+#define MOST_ANSWERS 32 /* that a loop takes at once: other loops may have the rest */
+#define PIECE 65536     /* bytes of an answer that comes piece by piece */
 
 /* ---- memory ---- */
 
@@ -28,10 +29,9 @@ struct gbose__exchange *gbose__exchange_new(struct gbose__link *link)
         x = calloc(1, sizeof *x);
     }
     if (x) {
-        x->loop = loop;
+        x->http = loop->http;
         x->link = link;
         x->service = loop->http->options.service;
-        x->own = loop->own;
     }
     return x;
 }
@@ -47,7 +47,7 @@ void gbose__exchange_free(struct gbose__exchange *x)
 
 void gbose__exchange_end(struct gbose__exchange *x)
 {
-    struct gbose__loop *loop = x->loop;
+    struct gbose__loop *loop = x->link->loop;
 
     if (x->more_done)
         x->more_done(x->more_context);
@@ -141,19 +141,21 @@ static void header(struct gbose__text *head, const char *name, const char *value
 void gbose__exchange_answer(struct gbose__exchange *x)
 {
     struct gbose__text *head = &x->head;
+    struct gbose__loop *loop = x->link->loop;
 
     x->phase = GBOSE__SENDING;
     x->sent = 0;
-    x->keeps = x->keeps && !atomic_load(&x->loop->http->stopping) && !(x->more && x->request.is_1_0);
+    x->keeps = x->keeps && !atomic_load(&x->http->stopping) && !(x->more && x->request.is_1_0);
     if (x->out.bad) {
         gbose__text_clear(&x->out);
         x->status = 500;
     }
-    renew_date(x->loop);
+    x->http->options.answered(x);
+    renew_date(loop);
     gbose__text_reset(head);
     if (x->status == 200 && x->keeps && !x->type && !x->fixed && !x->more && !x->n_headers && !x->bare &&
         !x->request.is_1_0) {
-        gbose__text_bytes(head, x->loop->usual, x->loop->usual_size);
+        gbose__text_bytes(head, loop->usual, loop->usual_size);
         gbose__text_integer(head, x->out.size);
         gbose__text_bytes(head, "\r\n\r\n", 4);
         return;
@@ -163,7 +165,7 @@ void gbose__exchange_answer(struct gbose__exchange *x)
     gbose__text_bytes(head, " ", 1);
     gbose__text_add(head, reason(x->status));
     gbose__text_bytes(head, "\r\n", 2);
-    header(head, "Date", x->loop->date);
+    header(head, "Date", loop->date);
     if (x->status != 204) {
         header(head, "Content-Type", x->type ? x->type : "application/json");
         if (!x->more) {
@@ -209,6 +211,7 @@ int gbose__exchange_more(struct gbose__exchange *x)
         piece->at = more;
         piece->capacity = PIECE + 32;
     }
+    x->own = x->link->loop->own;
     n = x->more(x, piece->at + front, PIECE);
     if (n < -1 || n == 0)
         return -1;
@@ -233,20 +236,29 @@ int gbose__exchange_more(struct gbose__exchange *x)
 void gbose__http_park(struct gbose__exchange *x)
 {
     x->phase = GBOSE__PARKED;
-    x->loop->parked++;
+    atomic_fetch_add(&x->http->parked, 1);
+}
+
+void gbose__http_later(struct gbose__exchange *x)
+{
+    struct gbose__loop *loop = x->link->loop;
+
+    gbose__http_park(x);
+    x->next = NULL;
+    *loop->last_later = x;
+    loop->last_later = &x->next;
 }
 
 void gbose__http_answer_all(struct gbose__exchange *list)
 {
     while (list) {
-        struct gbose__exchange *first = list, **rest = &list, *mine = NULL, **last = &mine;
-        struct gbose__loop *loop = first->loop;
-        uint64_t one = 1;
+        struct gbose__loop *home = list->link->home;
+        struct gbose__exchange **rest = &list, *found = NULL, **last = &found;
 
         while (*rest) { /* take out those of this loop */
             struct gbose__exchange *x = *rest;
 
-            if (x->loop == loop) {
+            if (x->link->home == home) {
                 *rest = x->next;
                 *last = x;
                 last = &x->next;
@@ -254,12 +266,12 @@ void gbose__http_answer_all(struct gbose__exchange *list)
                 rest = &x->next;
             }
         }
-        pthread_mutex_lock(&loop->lock);
-        *last = loop->done;
-        loop->done = mine;
-        pthread_mutex_unlock(&loop->lock);
-        while (write(loop->wake, &one, sizeof one) < 0 && errno == EINTR)
-            ;
+        *last = NULL;
+        pthread_mutex_lock(&home->lock);
+        *home->last_done = found;
+        home->last_done = last;
+        gbose__loop_wake(home); /* as long as nobody can answer them: after that the server may be gone */
+        pthread_mutex_unlock(&home->lock);
     }
 }
 
@@ -269,36 +281,43 @@ void gbose__http_answer(struct gbose__exchange *x)
     gbose__http_answer_all(x);
 }
 
-void gbose__exchange_take_answers(struct gbose__loop *loop)
+int gbose__exchange_resume(struct gbose__exchange *x)
 {
-    struct gbose__exchange *list;
-    uint64_t count;
+    void (*finish)(struct gbose__exchange *) = x->finish;
 
-    while (read(loop->wake, &count, sizeof count) < 0 && errno == EINTR)
-        ;
-    pthread_mutex_lock(&loop->lock);
-    list = loop->done;
-    loop->done = NULL;
-    pthread_mutex_unlock(&loop->lock);
+    x->finish = NULL;
+    x->phase = GBOSE__READING;
+    x->own = x->link->loop->own;
+    if (finish)
+        finish(x);
+    atomic_fetch_sub(&x->http->parked, 1);
+    return x->phase == GBOSE__PARKED;
+}
+
+void gbose__exchange_take_answers(struct gbose__loop *loop, struct gbose__loop *home)
+{
+    struct gbose__exchange *list, **end;
+    size_t n = 0;
+    int more;
+
+    pthread_mutex_lock(&home->lock);
+    list = home->done;
+    for (end = &list; *end && n < MOST_ANSWERS; n++)
+        end = &(*end)->next;
+    home->done = *end;
+    *end = NULL;
+    more = home->done != NULL;
+    if (!more)
+        home->last_done = &home->done;
+    pthread_mutex_unlock(&home->lock);
+    if (more)
+        gbose__loop_wake(home); /* another loop may have them, or this one in its next turn */
     while (list) {
         struct gbose__exchange *x = list;
-        void (*finish)(struct gbose__exchange *) = x->finish;
 
         list = x->next;
         x->next = NULL;
-        x->finish = NULL;
-        x->phase = GBOSE__READING;
-        loop->parked--;
-        if (finish)
-            finish(x);
-        if (x->phase == GBOSE__PARKED)
-            continue; /* there is something else to wait for */
-        if (!x->link) {
-            gbose__exchange_end(x);
-        } else {
-            gbose__exchange_answer(x);
-            gbose__link_go(x->link);
-        }
+        gbose__link_tell(loop, x->link, GBOSE__READY);
     }
 }
 

@@ -1,9 +1,8 @@
-/* The loops of the HTTP server: listening, threads, and who is cut off. */
-#define _GNU_SOURCE /* accept4(), SO_REUSEPORT */
+/* The loops of the HTTP server: listening, threads, and when to look at who is slow. */
+#define _GNU_SOURCE /* accept4() */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +18,14 @@
 #include "serve/turns.h"
 
 #define BACKLOG 1024
-#define MOST_EVENTS 256
+#define MOST_TOGETHER 8  /* events that a loop takes before it sends answers: others may have the rest */
 #define MOST_ACCEPTED 64 /* in one turn */
-#define MOST_TOGETHER 32 /* connections that are looked at before what was answered is sent */
 #define LOOK_EVERY 500   /* milliseconds between two looks at who is slow */
-#define TAKING 4         /* times as long as for sending a request: to take a part of the answer */
+#define MIND_EVERY 1     /* milliseconds between two looks at what comes for a loop that is away */
+
+/* What epoll calls those that are no connections. */
+#define SOCKET UINT64_MAX
+#define WAKE (UINT64_MAX - 1)
 
 int64_t gbose__http_clock(void)
 {
@@ -34,152 +36,184 @@ int64_t gbose__http_clock(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Cut off connections on which no whole request has arrived for too long, and those that do not take their
- * answer; and, when stopping, all that are idle. */
-static void cut_off(struct gbose__loop *loop, int64_t now, int idle)
+/* Each write is an event of its own (edge-triggered), so nobody need read them. */
+void gbose__loop_wake(struct gbose__loop *loop)
 {
-    int64_t limit = (int64_t)loop->http->options.slow_seconds * 1000;
+    uint64_t one = 1;
 
-    for (struct gbose__link *link = loop->links.after, *after; link != &loop->links; link = after) {
-        int phase = link->x ? link->x->phase : GBOSE__READING;
-
-        after = link->after;
-        if (phase == GBOSE__READING ? idle || now - link->since > limit
-                                    : phase == GBOSE__SENDING && now - link->since > TAKING * limit)
-            gbose__link_close(link);
-    }
+    while (write(loop->wake, &one, sizeof one) < 0 && errno == EINTR)
+        ;
 }
 
-/* Listen for new connections, or do not. */
-static void listen_for_more(struct gbose__loop *loop, int wanted)
+/* The first loop listens for all. One at a time accepts: epoll reports the socket once (EPOLLONESHOT), until it is asked to again. */
+static int listen_again(struct gbose__http *http, int how)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &loop->socket};
+    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u64 = SOCKET};
 
-    if (loop->socket < 0 || loop->deaf == !wanted ||
-        epoll_ctl(loop->epoll, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, loop->socket, &event))
-        return;
-    loop->deaf = !wanted;
+    return epoll_ctl(http->loop->epoll, how, http->socket, &event);
 }
 
-static uint64_t most_connections(const struct gbose__loop *loop)
+void gbose__http_room(struct gbose__http *http)
 {
-    const struct gbose__http_options *o = &loop->http->options;
-
-    return 1 + (o->connections - 1) / (unsigned)o->threads;
+    if (atomic_load(&http->deaf) && atomic_exchange(&http->deaf, 0))
+        listen_again(http, EPOLL_CTL_MOD);
 }
 
 /* Those that find no room wait in the system's queue. */
 static void accept_some(struct gbose__loop *loop)
 {
-    for (int i = 0; i < MOST_ACCEPTED; i++) {
-        int s;
+    struct gbose__http *http = loop->http;
 
-        if (atomic_load(&loop->connections) >= most_connections(loop)) {
-            listen_for_more(loop, 0);
-            return;
-        }
-        s = accept4(loop->socket, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    for (int i = 0; i < MOST_ACCEPTED; i++) {
+        int s = -1, full = atomic_load(&http->connections) >= http->options.connections;
+
+        if (!full)
+            s = accept4(http->socket, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (s >= 0) {
-            gbose__link_new(loop, s);
-        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            listen_for_more(loop, 0); /* until the next look */
+            gbose__link_new(
+                loop, &http->loop[atomic_fetch_add(&http->accepted, 1) % (unsigned)http->options.threads], s);
+        } else if (full || errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            atomic_store(&http->deaf, 1); /* until a connection is closed, or until the next look */
+            if (full && atomic_load(&http->connections) < http->options.connections)
+                gbose__http_room(http); /* one was closed just before that */
             return;
         } else if (errno != EINTR && errno != ECONNABORTED) {
-            return;
+            break;
         }
     }
+    if (!atomic_load(&http->stopping))
+        listen_again(http, EPOLL_CTL_MOD);
 }
 
-static void on_event(struct gbose__link *link, uint32_t events)
+/* Take some of what has come for a loop, this one or another. Returns how much there was. */
+static int take_some(struct gbose__loop *loop, struct gbose__loop *home, int milliseconds)
 {
-    if (link->dead)
+    struct epoll_event events[MOST_TOGETHER];
+    int n = epoll_wait(home->epoll, events, MOST_TOGETHER, milliseconds);
+
+    loop->collecting = 1;
+    for (int i = 0; i < n; i++) {
+        uint64_t name = events[i].data.u64;
+        uint32_t e = events[i].events;
+
+        if (name == SOCKET)
+            accept_some(loop);
+        else if (name == WAKE)
+            gbose__exchange_take_answers(loop, home);
+        else
+            gbose__link_report(loop, name,
+                               (e & EPOLLIN ? GBOSE__MORE : 0u) | (e & EPOLLRDHUP ? GBOSE__OVER : 0u) |
+                                   (e & EPOLLOUT ? GBOSE__ROOM : 0u) |
+                                   (e & (EPOLLERR | EPOLLHUP) ? GBOSE__GONE : 0u));
+    }
+    gbose__loop_go_on(loop);
+    return n > 0 ? n : 0;
+}
+
+/* One loop looks at all connections, now and then. */
+static void look(struct gbose__loop *loop, int64_t now)
+{
+    struct gbose__http *http = loop->http;
+    int64_t looked = atomic_load(&http->looked);
+
+    if (now - looked < LOOK_EVERY || !atomic_compare_exchange_strong(&http->looked, &looked, now))
         return;
-    if (events & (EPOLLERR | EPOLLHUP)) {
-        gbose__link_close(link);
+    gbose__link_tell_all(loop, GBOSE__LOOK);
+    gbose__http_room(http);
+}
+
+static void wake_all(struct gbose__http *http)
+{
+    for (int i = 0; i < http->options.threads; i++)
+        gbose__loop_wake(&http->loop[i]);
+}
+
+/* Take what has come for others: for those that are away, and for one more, by turns, which may wait for a core while others run there.
+ * (For it in each turn cost a tenth more of the processor.) Returns how much there was. */
+static int help(struct gbose__loop *loop, int *turn)
+{
+    struct gbose__http *http = loop->http;
+    int threads = http->options.threads, found = 0;
+
+    for (int i = 0; atomic_load(&http->away) && i < threads; i++)
+        if (&http->loop[i] != loop && atomic_load(&http->loop[i].away))
+            found += take_some(loop, &http->loop[i], 0);
+    if (&http->loop[*turn] != loop)
+        found += take_some(loop, &http->loop[*turn], 0);
+    if (!found) /* else there may be more */
+        *turn = (*turn + 1) % threads;
+    return found;
+}
+
+/* May a loop go away? One at least stays. */
+static int may_go(struct gbose__http *http)
+{
+    int away = atomic_load(&http->away);
+
+    do
+        if (away && away >= http->options.threads - 1)
+            return 0;
+    while (!atomic_compare_exchange_weak(&http->away, &away, away + 1));
+    return 1;
+}
+
+/* Do one thing that may take long. */
+static void do_later(struct gbose__loop *loop)
+{
+    struct gbose__http *http = loop->http;
+    struct gbose__exchange *x = loop->later;
+
+    if (!x || !may_go(http))
         return;
-    }
-    link->over |= (events & EPOLLRDHUP) != 0;
-    link->readable |= (events & (EPOLLIN | EPOLLRDHUP)) != 0;
-    gbose__link_go(link);
+    loop->later = x->next;
+    if (!loop->later)
+        loop->last_later = &loop->later;
+    x->next = NULL;
+    atomic_store(&loop->away, 1);
+    wake_all(http);
+    gbose__link_tell(loop, x->link, GBOSE__READY);
+    gbose__loop_go_on(loop);
+    atomic_store(&loop->away, 0);
+    atomic_fetch_sub(&http->away, 1);
 }
 
-/* Those that had more to do than there was time for. */
-static void go_on(struct gbose__loop *loop)
+/* How long a loop waits for events, in milliseconds. */
+static int patience(const struct gbose__loop *loop, int found)
 {
-    struct gbose__link *list = loop->again;
-
-    loop->collecting = 0;
-    loop->again = NULL;
-    while (list) {
-        struct gbose__link *link = list;
-
-        list = link->next;
-        link->listed = 0;
-        if (link->dead) {
-            link->next = loop->dead;
-            loop->dead = link;
-        } else {
-            gbose__link_go(link);
-        }
-    }
-}
-
-static void free_dead(struct gbose__loop *loop)
-{
-    while (loop->dead) {
-        struct gbose__link *link = loop->dead;
-
-        loop->dead = link->next;
-        free(link);
-    }
+    if (loop->again || found)
+        return 0;
+    return loop->later || atomic_load(&loop->http->away) ? MIND_EVERY : LOOK_EVERY;
 }
 
 static void *run(void *context)
 {
     struct gbose__loop *loop = context;
     struct gbose__http *http = loop->http;
-    int64_t looked = 0;
+    int turn = 0, found = 0;
 
     prctl(PR_SET_NAME, "gbose-http"); /* for top -H */
     gbose__turns_patient();
     for (;;) {
-        struct epoll_event events[MOST_EVENTS];
-        int n = epoll_wait(loop->epoll, events, MOST_EVENTS, loop->again ? 0 : LOOK_EVERY);
         int64_t now;
 
-        for (int i = 0; i < n; i++) {
-            if (i % MOST_TOGETHER == 0)
-                go_on(loop);
-            loop->collecting = 1;
-            if (events[i].data.ptr == &loop->socket)
-                accept_some(loop);
-            else if (events[i].data.ptr == &loop->wake)
-                gbose__exchange_take_answers(loop);
-            else
-                on_event(events[i].data.ptr, events[i].events);
-        }
-        go_on(loop);
-        free_dead(loop);
+        take_some(loop, loop, patience(loop, found));
+        found = help(loop, &turn);
+        do_later(loop);
         now = gbose__http_clock();
-        if (now - looked >= LOOK_EVERY) {
-            cut_off(loop, now, 0);
-            looked = now;
-        }
-        if (loop->deaf && atomic_load(&loop->connections) < most_connections(loop))
-            listen_for_more(loop, 1);
+        look(loop, now);
+        gbose__turns_seat((size_t)(loop - http->loop), (size_t)http->options.threads, &http->busy);
         if (!atomic_load(&http->stopping))
             continue;
-        if (loop->socket >= 0)
-            close(loop->socket);
-        loop->socket = -1;
-        cut_off(loop, now, 1);
-        if (!loop->parked && (!atomic_load(&loop->connections) || now > http->stop_until))
+        gbose__link_tell_all(loop, GBOSE__LOOK);
+        if (!atomic_load(&http->parked) && (!atomic_load(&http->connections) || now > http->stop_until)) {
+            wake_all(http); /* the others see it, too */
             return NULL;
+        }
     }
 }
 
-/* A listening socket, which may share its port with others that say the same. -1 with errno. */
-static int listen_on(const char *address, int port, int shared)
+/* A listening socket. -1 with errno. */
+static int listen_on(const char *address, int port)
 {
     struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICHOST, .ai_socktype = SOCK_STREAM}, *found;
     char service[16];
@@ -192,7 +226,6 @@ static int listen_on(const char *address, int port, int shared)
     }
     s = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (s >= 0 && (setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) ||
-                   setsockopt(s, SOL_SOCKET, SO_REUSEPORT, &shared, sizeof shared) ||
                    bind(s, found->ai_addr, found->ai_addrlen) || listen(s, BACKLOG))) {
         int error = errno;
 
@@ -215,61 +248,63 @@ static int port_of(int s)
                                           : ((struct sockaddr_in *)&at)->sin_port);
 }
 
-static int cannot_listen(const struct gbose__http *http, gbose_error *err)
+static int cannot_start(gbose_error *err)
 {
-    return gbose__fail(err, GBOSE_EINVAL, "cannot listen on %s port %d: %s", http->options.listen, http->port,
-                       strerror(errno));
+    return gbose__fail(err, GBOSE_ENOMEM, "cannot start the HTTP loops: %s", strerror(errno));
 }
 
-/* The loops share the port among themselves; but the system would let them share it with another server of the same user, too. */
-static int check_port(const struct gbose__http *http, gbose_error *err)
+/* The loops as others see them, before any of them runs. */
+static int loops_make(struct gbose__http *http, gbose_error *err)
 {
-    int s = listen_on(http->options.listen, http->port, 0);
+    http->loop = calloc((size_t)http->options.threads, sizeof *http->loop);
+    http->link = calloc(http->options.connections, sizeof *http->link);
+    if (!http->loop || !http->link)
+        return gbose__no_memory(err);
+    for (int i = 0; i < http->options.threads; i++) {
+        struct gbose__loop *loop = &http->loop[i];
+        struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = WAKE};
 
-    if (s < 0)
-        return cannot_listen(http, err);
-    close(s);
+        loop->http = http;
+        loop->last_done = &loop->done;
+        loop->last_later = &loop->later;
+        pthread_mutex_init(&loop->lock, NULL);
+        loop->epoll = epoll_create1(EPOLL_CLOEXEC);
+        loop->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+        if (loop->epoll < 0 || loop->wake < 0 || epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &event))
+            return cannot_start(err);
+    }
     return GBOSE_OK;
 }
 
-static int loop_start(struct gbose__http *http, struct gbose__loop *loop, gbose_error *err)
+static int start(struct gbose__http *http, gbose_error *err)
 {
     const struct gbose__http_options *o = &http->options;
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &loop->wake};
+    int rc = loops_make(http, err);
 
-    loop->http = http;
-    loop->links.before = loop->links.after = &loop->links;
-    loop->socket = loop->epoll = loop->wake = -1;
-    loop->deaf = 1;
-    pthread_mutex_init(&loop->lock, NULL);
-    loop->socket = listen_on(o->listen, http->port, 1);
-    if (loop->socket < 0)
-        return cannot_listen(http, err);
-    if (!http->port)
-        http->port = port_of(loop->socket);
-    loop->epoll = epoll_create1(EPOLL_CLOEXEC);
-    loop->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (loop->epoll < 0 || loop->wake < 0 || epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &event))
-        return gbose__fail(err, GBOSE_ENOMEM, "cannot start the HTTP loop: %s", strerror(errno));
-    listen_for_more(loop, 1);
-    if (o->loop_begin(o->service, &loop->own))
-        return gbose__fail(err, GBOSE_ENOMEM, "cannot start the HTTP loop: out of memory");
-    if (pthread_create(&loop->thread, NULL, run, loop))
-        return gbose__fail(err, GBOSE_ENOMEM, "cannot start a thread");
-    loop->started = 1;
+    if (rc)
+        return rc;
+    http->socket = listen_on(o->listen, o->port);
+    if (http->socket < 0)
+        return gbose__fail(err, GBOSE_EINVAL, "cannot listen on %s port %d: %s", o->listen, o->port,
+                           strerror(errno));
+    http->port = port_of(http->socket);
+    if (listen_again(http, EPOLL_CTL_ADD))
+        return cannot_start(err);
+    for (int i = 0; i < o->threads; i++)
+        if (o->loop_begin(o->service, &http->loop[i].own))
+            return gbose__fail(err, GBOSE_ENOMEM, "cannot start the HTTP loops: out of memory");
+    for (int i = 0; i < o->threads; i++) {
+        if (pthread_create(&http->loop[i].thread, NULL, run, &http->loop[i]))
+            return gbose__fail(err, GBOSE_ENOMEM, "cannot start a thread");
+        http->loop[i].started = 1;
+    }
     return GBOSE_OK;
 }
 
-static void loop_stop(struct gbose__loop *loop)
+static void loop_clear(struct gbose__loop *loop)
 {
-    if (loop->started)
-        pthread_join(loop->thread, NULL);
-    while (loop->links.after && loop->links.after != &loop->links)
-        gbose__link_close(loop->links.after);
-    go_on(loop);
-    free_dead(loop);
-    if (loop->socket >= 0)
-        close(loop->socket);
+    if (!loop->http)
+        return;
     while (loop->spare) {
         struct gbose__exchange *x = loop->spare;
 
@@ -290,15 +325,12 @@ int gbose__http_start(struct gbose__http **out, const struct gbose__http_options
     struct gbose__http *http = calloc(1, sizeof *http);
     int rc;
 
-    if (!http || !(http->loop = calloc((size_t)options->threads, sizeof *http->loop))) {
-        free(http);
+    if (!http)
         return gbose__no_memory(err);
-    }
     http->options = *options;
-    http->port = options->port;
-    rc = check_port(http, err);
-    for (int i = 0; i < options->threads && !rc; i++)
-        rc = loop_start(http, &http->loop[i], err);
+    http->socket = -1;
+    pthread_mutex_init(&http->lock, NULL);
+    rc = start(http, err);
     if (rc) {
         gbose__http_stop(http, 0);
         return rc;
@@ -314,26 +346,30 @@ int gbose__http_port(const struct gbose__http *http)
 
 uint64_t gbose__http_connections(const struct gbose__http *http)
 {
-    uint64_t n = 0;
-
-    for (int i = 0; i < http->options.threads; i++)
-        n += atomic_load(&http->loop[i].connections);
-    return n;
+    return atomic_load(&http->connections);
 }
 
 void gbose__http_stop(struct gbose__http *http, int seconds)
 {
-    uint64_t one = 1;
+    int threads = http->loop ? http->options.threads : 0;
 
     http->stop_until = gbose__http_clock() + (int64_t)seconds * 1000;
     atomic_store(&http->stopping, 1);
-    for (int i = 0; i < http->options.threads; i++)
+    if (http->socket >= 0)
+        shutdown(http->socket, SHUT_RDWR); /* from here on the system refuses new connections */
+    if (threads && http->loop->started)
+        wake_all(http);
+    for (int i = 0; i < threads; i++)
         if (http->loop[i].started)
-            while (write(http->loop[i].wake, &one, sizeof one) < 0 && errno == EINTR)
-                ;
-    for (int i = 0; i < http->options.threads; i++)
-        if (http->loop[i].http)
-            loop_stop(&http->loop[i]);
+            pthread_join(http->loop[i].thread, NULL);
+    for (size_t i = 0; i < http->n_used; i++)
+        gbose__link_end(&http->link[i]);
+    for (int i = 0; i < threads; i++)
+        loop_clear(&http->loop[i]);
+    if (http->socket >= 0)
+        close(http->socket);
+    pthread_mutex_destroy(&http->lock);
     free(http->loop);
+    free(http->link);
     free(http);
 }

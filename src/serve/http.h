@@ -1,9 +1,9 @@
 /* HTTP/1.1: requests in, answers out. Nothing else in the tree knows sockets.
  *
- * A server has one loop per thread: a listening socket of its own (SO_REUSEPORT), an epoll of its own, and
- * connections that never leave it. A request that has arrived whole is handed to `handle` on the loop's
- * thread. The handler either fills in the answer, or parks the exchange and has it answered later, from
- * any thread, by gbose__http_answer(): the loop is woken and goes on with the connection itself.
+ * A server has one loop per thread. Connections go to the loops in turn; a loop that has done its own looks whether another one
+ * has more than it can do, and helps. A request that has arrived whole is handed to `handle` on a loop's thread. The handler
+ * either fills in the answer, or parks the exchange and has it answered later, from any thread, by
+ * gbose__http_answer(): a loop, not always the same, is woken and goes on with the connection itself.
  *
  * Clients that are slow to send are cut off: a connection on which no whole request arrives for a while is
  * closed; and so is one that does not take its answer.
@@ -32,7 +32,7 @@ struct gbose__exchange {
     const char *body;          /* with a zero behind it */
     size_t body_size;
     void *service; /* of gbose__http_start() */
-    void *own;     /* of the loop, made by `loop_begin` */
+    void *own;     /* of the loop that has it now, made by `loop_begin` */
     struct gbose__arena arena;
 
     int status;             /* set by the handler */
@@ -49,13 +49,12 @@ struct gbose__exchange {
     void (*more_done)(void *more_context);
 
     void (*finish)(
-        struct gbose__exchange *x); /* of a parked exchange: called on the loop's thread before it is sent */
+        struct gbose__exchange *x); /* of a parked exchange: called on a loop's thread before it is sent */
     void *work;                     /* free for the handler */
     struct gbose__exchange *next;   /* free for the owner while it is parked */
     /* Of the seam: */
-    struct gbose__loop *loop;
-    struct gbose__link *
-        link; /* NULL: its client has gone while it waited; what was begun is finished, and nothing is sent */
+    struct gbose__http *http;
+    struct gbose__link *link;
     int phase; /* see http_inner.h */
     struct gbose__request request;
     struct gbose__text received; /* the request as it comes */
@@ -78,6 +77,7 @@ struct gbose__http_options {
     unsigned slow_seconds; /* for a whole request to arrive */
     void *service;
     void (*handle)(struct gbose__exchange *x);
+    void (*answered)(struct gbose__exchange *x);  /* before the answer is sent, also one of HTTP itself */
     int (*loop_begin)(void *service, void **own); /* 0, or it is not started; called on the starting thread */
     void (*loop_end)(void *service, void *own);
 };
@@ -95,7 +95,10 @@ void gbose__http_stop(struct gbose__http *http, int seconds);
 
 /* In a handler: the answer will come later. */
 void gbose__http_park(struct gbose__exchange *x);
-/* From any thread, once for each park. After it the exchange belongs to its loop again. */
+/* In a handler or in `finish`: what is to be done may take long. `finish`, as it is set now, is called when the loop has answered all else
+ * that has come, and other loops mind its connections meanwhile. At most all loops but one do such things at a time. */
+void gbose__http_later(struct gbose__exchange *x);
+/* From any thread, once for each park. After it the exchange belongs to the loops again. */
 void gbose__http_answer(struct gbose__exchange *x);
 /* A whole list, linked by next: one wake for each loop. */
 void gbose__http_answer_all(struct gbose__exchange *list);

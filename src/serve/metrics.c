@@ -173,6 +173,14 @@ static void write_fleet(struct gbose__exchange *x, struct gbose__text *out)
     desk->view->servers(desk->view, write_server, &servers, &err);
 }
 
+void gbose__metrics_answer(struct gbose__exchange *x)
+{
+    struct gbose__service *service = x->service;
+
+    if (x->status >= 100 && x->status < 600)
+        atomic_fetch_add(&service->metrics.status[x->status / 100], 1);
+}
+
 void gbose__route_metrics(struct gbose__exchange *x, const struct gbose__route_args *args)
 {
     static const struct {

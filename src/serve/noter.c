@@ -14,9 +14,10 @@
 #define MOST_BYTES ((size_t)512 << 10) /* of a note */
 #define MOST_SPARE 64                  /* notes whose memory is kept */
 #define LARGE ((size_t)256 << 10)      /* bytes of one that is not kept */
-#define MOST_REST 500000               /* nanoseconds between two notes, if clients are expected */
-#define MOST_AHEAD 4096                /* changes that the writer may be behind, when it notes more */
-#define MOMENT 200000                  /* nanoseconds between two looks at that */
+#define RESTS 3          /* times as long as a note takes: between two of them, if clients are expected, */
+#define MOST_REST 500000 /* but no longer than so many nanoseconds */
+#define MOST_AHEAD 4096  /* changes that the writer may be behind, when it notes more */
+#define MOMENT 200000    /* nanoseconds between two looks at that */
 
 /* A batch in the journal, and the jobs that bring it into the store: one for each run of events of one bandit. */
 struct gbose__note {
@@ -211,15 +212,15 @@ static void wait_for(struct gbose__noter *t, size_t enough, int64_t until)
             break;
 }
 
-/* Take what is queued, when it is time. Clients that were just answered often ask again at once: the next note waits until as
- * many are there as were in the last one or came meanwhile, but no longer than a note takes, so that the disk is asked half of the
- * time at the most, and notes are large. */
+/* Take what is queued, when it is time. Clients that were just answered often ask again at once: the next note waits for two thirds of
+ * those that were in the last one or came meanwhile, so that notes are large, and while the disk has one of them the loops work on
+ * another; but for no longer than `until`. */
 static struct gbose__job *take(struct gbose__noter *t, size_t expected, int64_t until, int *stopping)
 {
     struct gbose__job *jobs;
 
     pthread_mutex_lock(&t->lock);
-    expected += t->queued;
+    expected = (expected + t->queued) * 2 / 3;
     wait_for(t, 1, 0);
     if (until > nanoseconds())
         wait_for(t, expected, until);
@@ -252,7 +253,7 @@ static void *run(void *context)
     prctl(PR_SET_NAME, "gbose-noter"); /* for top -H */
     gbose__turns_short();
     do {
-        int64_t rest = usual < MOST_REST ? usual : MOST_REST;
+        int64_t rest = RESTS * usual < MOST_REST ? RESTS * usual : MOST_REST;
         struct gbose__job *jobs;
 
         wait_for_writer(&service->writer);

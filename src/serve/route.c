@@ -243,7 +243,10 @@ static void answer_wrong_method(struct gbose__exchange *x)
                         x->method);
 }
 
-static void dispatch(struct gbose__exchange *x, int caught_up);
+/* What a request may have to wait for before its handler is called. */
+enum { NEW, CAUGHT_UP, IN_TURN };
+
+static void dispatch(struct gbose__exchange *x, int step);
 
 static void go_on(struct gbose__exchange *x)
 {
@@ -253,7 +256,12 @@ static void go_on(struct gbose__exchange *x)
     if (job->rc)
         gbose__answer_failed(x, job);
     else
-        dispatch(x, 1);
+        dispatch(x, CAUGHT_UP);
+}
+
+static void take_turn(struct gbose__exchange *x)
+{
+    dispatch(x, IN_TURN);
 }
 
 /* Decisions that were answered may still be in the journal alone: who reads the store waits until it has them. Returns 1 if there is
@@ -274,7 +282,7 @@ static int catch_up(struct gbose__exchange *x)
     return 1;
 }
 
-static void dispatch(struct gbose__exchange *x, int caught_up)
+static void dispatch(struct gbose__exchange *x, int step)
 {
     struct gbose__service *service = x->service;
     const struct route *route = NULL;
@@ -316,16 +324,19 @@ static void dispatch(struct gbose__exchange *x, int caught_up)
         if (!args.bandit)
             snprintf(found.rest, sizeof found.rest, "%s", found.bandit); /* the name of one to be made */
     }
-    if (caught_up || route->role != GBOSE__MAY_READ || strncmp(x->path, "/v1/bandits", 11) || !catch_up(x))
+    if (step == NEW && route->role == GBOSE__MAY_READ && !strncmp(x->path, "/v1/bandits", 11) &&
+        catch_up(x)) {
+        ;
+    } else if (step != IN_TURN && (route->role == GBOSE__MAY_READ || route->role == GBOSE__MAY_ADMIN)) {
+        x->finish = take_turn; /* reading a log, or learning it again: decisions and rewards go first */
+        gbose__http_later(x);
+    } else {
         route->handler(x, &args);
+    }
     gbose__bandit_release(args.bandit);
 }
 
 void gbose__route(struct gbose__exchange *x)
 {
-    struct gbose__service *service = x->service;
-
-    dispatch(x, 0);
-    if (x->status >= 100 && x->status < 600)
-        atomic_fetch_add(&service->metrics.status[x->status / 100], 1);
+    dispatch(x, NEW);
 }

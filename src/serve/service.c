@@ -31,6 +31,7 @@ static int start(struct gbose__service *s, const struct gbose__service_options *
                                        .slow_seconds = o->slow_seconds,
                                        .service = s,
                                        .handle = gbose__route,
+                                       .answered = gbose__metrics_answer,
                                        .loop_begin = loop_begin,
                                        .loop_end = loop_end};
     int local = !strncmp(o->listen, "127.", 4) || !strcmp(o->listen, "::1");

@@ -557,6 +557,8 @@ int gbose__service_start(struct gbose__service **out, const struct gbose__servic
 int gbose__service_port(const struct gbose__service *service);
 void gbose__service_stop(struct gbose__service *service);
 
+/* An answer is about to be sent. */
+void gbose__metrics_answer(struct gbose__exchange *x);
 void gbose__metrics_time(atomic_uint_fast64_t *buckets, atomic_uint_fast64_t *sum, int64_t microseconds);
 
 #endif

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 import time
 
 import pytest
@@ -587,3 +588,19 @@ def test_metrics(api):
     assert 'gbose_events_total{bandit="news"} 100' in text and 'gbose_rewards_total{bandit="news"} 100' in text
     for line in text.splitlines():
         assert line.startswith("# ") or (len(line.split()) == 2 and float(line.split()[1]) >= 0)
+
+
+def test_every_answer_is_counted(api):
+    """Those that wait for the disk, too, and refusals."""
+    make(api)
+
+    def answers():
+        return {s: int(n) for s, n in re.findall(r'^gbose_answers_total\{status="(\d)xx"\} (\d+)$', api.get("/metrics"), re.M)}
+
+    before = answers()
+    for _ in range(10):
+        api.post("/v1/bandits/news/decide", {"contexts": TWO})
+    for _ in range(3):
+        refusal(api.get, "/v1/bandits/olds")
+    after = answers()
+    assert {s: after[s] - before[s] for s in after} == {"2": 11, "3": 0, "4": 3, "5": 0}  # one for /metrics itself

@@ -5,11 +5,13 @@ import json
 import os
 import random
 import re
+import select
 import socket
 import struct
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
 import pytest
@@ -303,6 +305,31 @@ def test_loops_do_not_interrupt_clients(server):
     """They are batch threads, and those that wait for the disk are not."""
     got = until(lambda: classes(server), lambda c: c.get("gbose-http") == {os.SCHED_BATCH})
     assert got["gbose-writer"] == got["gbose-noter"] == {os.SCHED_OTHER}
+
+
+def test_who_asks_for_much_holds_up_nobody(server, api):
+    """Large answers are put together on one of two loops; whatever else comes is answered by the other."""
+    make(api, spec="gbose", dim=50)
+    rng = random.Random(3)
+    large = {"contexts": [[rng.gauss(0, 1) for _ in range(50)] for _ in range(80)]}
+    text = json.dumps([large] * 8)
+    for _ in range(50):
+        assert api.raw("POST", "/v1/bandits/news/decide", text)[0] == 200
+    clients = [connect(server) for _ in range(8)]  # each loop has four of them
+    much = connect(server)
+    rounds = 0
+
+    def answered(client):
+        client.sendall(request("/v1/bandits/news/decide", b'{"contexts": [[' + b"1," * 49 + b"1]]}"))
+        return client.recv(65536).startswith(b"HTTP/1.1 200")
+
+    much.sendall(request("/v1/bandits/news/events?last=400", b"", "GET"))
+    with ThreadPoolExecutor(len(clients)) as pool:
+        while not select.select([much], [], [], 0)[0]:
+            assert all(pool.map(answered, clients))
+            rounds += 1
+    assert int(re.search(rb"Content-Length: (\d+)", much.recv(65536))[1]) > 10_000_000
+    assert rounds > 5  # one, if half of them have to wait for the large answer
 
 
 def test_a_crowd_at_the_door(tmp_path):
