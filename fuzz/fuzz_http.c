@@ -110,9 +110,9 @@ static void play(const uint8_t *data, size_t size, const uint8_t *pieces, size_t
         }
         take_answers(pair[1]);
     }
-    if (atomic_load(&http.parked) || (over && atomic_load(&http.connections)))
+    if (over && atomic_load(&http.connections))
         abort(); /* the client has gone, and the connection is still there */
-    gbose__link_end(&link);
+    gbose__link_tell(&loop, &link, GBOSE__GONE);
     while (loop.spare) {
         struct gbose__exchange *x = loop.spare;
 

@@ -236,7 +236,6 @@ int gbose__exchange_more(struct gbose__exchange *x)
 void gbose__http_park(struct gbose__exchange *x)
 {
     x->phase = GBOSE__PARKED;
-    atomic_fetch_add(&x->http->parked, 1);
 }
 
 void gbose__http_later(struct gbose__exchange *x)
@@ -290,7 +289,6 @@ int gbose__exchange_resume(struct gbose__exchange *x)
     x->own = x->link->loop->own;
     if (finish)
         finish(x);
-    atomic_fetch_sub(&x->http->parked, 1);
     return x->phase == GBOSE__PARKED;
 }
 

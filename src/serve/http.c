@@ -205,7 +205,7 @@ static void *run(void *context)
         if (!atomic_load(&http->stopping))
             continue;
         gbose__link_tell_all(loop, GBOSE__LOOK);
-        if (!atomic_load(&http->parked) && (!atomic_load(&http->connections) || now > http->stop_until)) {
+        if (!atomic_load(&http->connections)) {
             wake_all(http); /* the others see it, too */
             return NULL;
         }
@@ -362,8 +362,6 @@ void gbose__http_stop(struct gbose__http *http, int seconds)
     for (int i = 0; i < threads; i++)
         if (http->loop[i].started)
             pthread_join(http->loop[i].thread, NULL);
-    for (size_t i = 0; i < http->n_used; i++)
-        gbose__link_end(&http->link[i]);
     for (int i = 0; i < threads; i++)
         loop_clear(&http->loop[i]);
     if (http->socket >= 0)

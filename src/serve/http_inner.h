@@ -68,10 +68,9 @@ struct gbose__http {
     atomic_int deaf;         /* nobody listens for new connections: there are too many, or no descriptors */
     atomic_uint connections; /* and those that are closed, while an exchange needs them */
     atomic_uint accepted;    /* connections ever, which go to the loops in turn */
-    atomic_uint_fast64_t parked; /* exchanges that wait for an answer */
-    atomic_int_fast64_t looked;  /* when somebody last looked at who is slow */
-    atomic_size_t busy;          /* loops that are: see turns.h */
-    atomic_int away;             /* loops that are */
+    atomic_int_fast64_t looked; /* when somebody last looked at who is slow */
+    atomic_size_t busy;         /* loops that are: see turns.h */
+    atomic_int away;            /* loops that are */
     atomic_int stopping;
     int64_t stop_until;
     struct gbose__link *link; /* as many as there may be connections */
@@ -102,8 +101,6 @@ void gbose__link_report(struct gbose__loop *loop, uint64_t name, unsigned news);
 void gbose__link_tell_all(struct gbose__loop *loop, unsigned news);
 /* Go on with those in `again`. */
 void gbose__loop_go_on(struct gbose__loop *loop);
-/* When there are no loops any more: close it, if it is a connection. */
-void gbose__link_end(struct gbose__link *link);
 
 /* ---- connection.c: of a link that the loop has ---- */
 

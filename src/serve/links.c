@@ -39,15 +39,16 @@ static void give_back(struct gbose__link *link)
 }
 
 /* Cut off a connection on which no whole request has arrived for too long, or whose client does not take its answer; and, when
- * stopping, one that is idle. */
+ * stopping, one that is idle, and in the end any. */
 static void look(struct gbose__link *link)
 {
     struct gbose__http *http = link->loop->http;
-    int phase = link->x ? link->x->phase : GBOSE__READING;
-    int64_t waits = gbose__http_clock() - link->since, limit = (int64_t)http->options.slow_seconds * 1000;
+    int phase = link->x ? link->x->phase : GBOSE__READING, stopping = atomic_load(&http->stopping);
+    int64_t now = gbose__http_clock(), limit = (int64_t)http->options.slow_seconds * 1000;
 
-    if (phase == GBOSE__READING ? atomic_load(&http->stopping) || waits > limit
-                                : phase == GBOSE__SENDING && waits > GBOSE__TAKING * limit)
+    if ((stopping && (phase == GBOSE__READING || now > http->stop_until)) ||
+        (phase == GBOSE__READING && now - link->since > limit) ||
+        (phase == GBOSE__SENDING && now - link->since > GBOSE__TAKING * limit))
         gbose__link_close(link);
 }
 
@@ -67,7 +68,7 @@ static void hear(struct gbose__link *link, unsigned news)
         }
     }
     gbose__link_go(link);
-    if (news & GBOSE__LOOK && !link->closed && !link->listed)
+    if (news & GBOSE__LOOK)
         look(link);
 }
 
@@ -183,13 +184,4 @@ void gbose__loop_go_on(struct gbose__loop *loop)
         gbose__link_go(link);
         let_go(link);
     }
-}
-
-void gbose__link_end(struct gbose__link *link)
-{
-    if (!(atomic_load(&link->state) & USED))
-        return;
-    gbose__link_close(link);
-    if (link->x)
-        gbose__exchange_end(link->x);
 }
