@@ -128,20 +128,20 @@ static void wake_all(struct gbose__http *http)
         gbose__loop_wake(&http->loop[i]);
 }
 
-/* Take what has come for others: for those that are away, and for one more, by turns, which may wait for a core while others run there.
- * (For it in each turn cost a tenth more of the processor.) Returns how much there was. */
-static int help(struct gbose__loop *loop, int *turn)
+/* Take what has come for others: for those that are away, and in every second turn for another one, which may wait for a core while
+ * others run there. (In each turn it costs a tenth more of the processor.) Returns how much there was. */
+static int help(struct gbose__loop *loop, unsigned *turn)
 {
     struct gbose__http *http = loop->http;
-    int threads = http->options.threads, found = 0;
+    unsigned threads = (unsigned)http->options.threads, self = (unsigned)(loop - http->loop);
+    int found = 0;
 
-    for (int i = 0; atomic_load(&http->away) && i < threads; i++)
-        if (&http->loop[i] != loop && atomic_load(&http->loop[i].away))
+    for (unsigned i = 0; atomic_load(&http->away) && i < threads; i++)
+        if (i != self && atomic_load(&http->loop[i].away))
             found += take_some(loop, &http->loop[i], 0);
-    if (&http->loop[*turn] != loop)
-        found += take_some(loop, &http->loop[*turn], 0);
-    if (!found) /* else there may be more */
-        *turn = (*turn + 1) % threads;
+    if (threads > 1 && *turn % 2)
+        found += take_some(loop, &http->loop[(self + 1 + *turn / 2 % (threads - 1)) % threads], 0);
+    *turn += !found; /* where there was something there may be more */
     return found;
 }
 
@@ -165,15 +165,17 @@ static void do_later(struct gbose__loop *loop)
 
     if (!x || !may_go(http))
         return;
-    loop->later = x->next;
-    if (!loop->later)
-        loop->last_later = &loop->later;
-    x->next = NULL;
-    atomic_store(&loop->away, 1);
-    wake_all(http);
-    gbose__link_tell(loop, x->link, GBOSE__READY);
-    gbose__loop_go_on(loop);
-    atomic_store(&loop->away, 0);
+    if (gbose__link_take(loop, x->link)) { /* else another loop hears something of it just now */
+        loop->later = x->next;
+        if (!loop->later)
+            loop->last_later = &loop->later;
+        x->next = NULL;
+        atomic_store(&loop->away, 1);
+        wake_all(http);
+        gbose__link_resume(x->link);
+        gbose__loop_go_on(loop);
+        atomic_store(&loop->away, 0);
+    }
     atomic_fetch_sub(&http->away, 1);
 }
 
@@ -189,7 +191,8 @@ static void *run(void *context)
 {
     struct gbose__loop *loop = context;
     struct gbose__http *http = loop->http;
-    int turn = 0, found = 0;
+    unsigned turn = 0;
+    int found = 0;
 
     prctl(PR_SET_NAME, "gbose-http"); /* for top -H */
     gbose__turns_patient();

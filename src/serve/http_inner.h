@@ -99,6 +99,10 @@ void gbose__link_tell(struct gbose__loop *loop, struct gbose__link *link, unsign
 void gbose__link_report(struct gbose__loop *loop, uint64_t name, unsigned news);
 /* The same for all connections that there are. */
 void gbose__link_tell_all(struct gbose__loop *loop, unsigned news);
+/* Take a connection, unless another loop has it: 1, or 0. */
+int gbose__link_take(struct gbose__loop *loop, struct gbose__link *link);
+/* Of one that the loop has taken: what it is parked for has come. */
+void gbose__link_resume(struct gbose__link *link);
 /* Go on with those in `again`. */
 void gbose__loop_go_on(struct gbose__loop *loop);
 

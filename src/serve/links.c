@@ -125,6 +125,24 @@ void gbose__link_new(struct gbose__loop *loop, struct gbose__loop *home, int soc
     let_go(link);
 }
 
+int gbose__link_take(struct gbose__loop *loop, struct gbose__link *link)
+{
+    uint64_t state = atomic_load(&link->state);
+
+    do
+        if (state & TAKEN)
+            return 0;
+    while (!atomic_compare_exchange_weak(&link->state, &state, state | TAKEN));
+    link->loop = loop;
+    return 1;
+}
+
+void gbose__link_resume(struct gbose__link *link)
+{
+    hear(link, GBOSE__READY);
+    let_go(link);
+}
+
 /* It has the news; returns whether nobody had it, and it is taken. `use`: NULL, or the one that is meant. */
 static int take(struct gbose__link *link, const uint64_t *use, uint64_t news)
 {
