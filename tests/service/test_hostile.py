@@ -307,8 +307,10 @@ def test_loops_do_not_interrupt_clients(server):
     assert got["gbose-writer"] == got["gbose-noter"] == {os.SCHED_OTHER}
 
 
-def test_who_asks_for_much_holds_up_nobody(server, api):
-    """Large answers are put together on one of two loops; whatever else comes is answered by the other."""
+def test_who_asks_for_much_holds_up_nobody(tmp_path):
+    """A large answer is put together on one of two loops; whatever else comes is answered by the other."""
+    server = Server(tmp_path / "data", "--threads", "2").start()
+    api = server.client()
     make(api, spec="gbose", dim=50)
     rng = random.Random(3)
     large = {"contexts": [[rng.gauss(0, 1) for _ in range(50)] for _ in range(80)]}
@@ -330,6 +332,9 @@ def test_who_asks_for_much_holds_up_nobody(server, api):
             rounds += 1
     assert int(re.search(rb"Content-Length: (\d+)", much.recv(65536))[1]) > 10_000_000
     assert rounds > 5  # one, if half of them have to wait for the large answer
+    for connection in (much, *clients):
+        connection.close()
+    assert server.stop() == 0
 
 
 def test_a_crowd_at_the_door(tmp_path):
