@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import resource
 import select
 import socket
 import struct
@@ -349,6 +350,26 @@ def test_a_crowd_at_the_door(tmp_path):
     for connection in crowd:
         connection.close()
     assert server.stop() == 0
+
+
+def test_no_descriptors_left(server, api):
+    """Connections for which there is no descriptor wait, and the server does not ask for one again and again meanwhile."""
+    def used():
+        with open(f"/proc/{server.process.pid}/stat") as text:
+            fields = text.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    assert api.get("/healthz")
+    open_now = len(os.listdir(f"/proc/{server.process.pid}/fd"))
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (open_now + 10, open_now + 10))
+    crowd = [connect(server) for _ in range(60)]
+    assert api.get("/healthz")  # who is in is served
+    before = used()
+    time.sleep(1.5)
+    assert used() - before < 0.3  # it was all of one processor's time
+    for connection in crowd:
+        connection.close()
+    until(lambda: try_once(server), lambda good: good)
 
 
 def try_once(server):
